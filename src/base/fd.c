@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptor helpers and whole-file reading with a ceiling. */
+#define _GNU_SOURCE
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+void fd_close(int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	errno = saved;
+}
+
+int steal_fd(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
+int fd_pipe(int *ret_read, int *ret_write)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	*ret_read = ends[0];
+	*ret_write = ends[1];
+	return 0;
+}
+
+int fd_write_all(int fd, const void *data, size_t n)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EAGAIN) {
+			struct pollfd wait = { .fd = fd, .events = POLLOUT };
+
+			poll(&wait, 1, -1);
+			continue;
+		}
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+int fd_read_stream(struct arena *a, int fd, const char *name, size_t max,
+		   struct str *ret_text, struct cordon_error *err)
+{
+	autobuf struct buf b;
+	char *copy;
+	long got;
+
+	buf_init(&b, max + 1);
+	do
+		got = buf_read(&b, fd, 65536);
+	while (got > 0 || got == -EINTR);
+	if (b.n > max || got == -ENOBUFS)
+		return err_set(err, CORDON_E_LIMIT, 0, "read",
+			       "%s: larger than the limit of %zu bytes", name, max);
+	if (got < 0)
+		return err_set(err, CORDON_E_IO, (int)-got, "read", "%s", name);
+	copy = arena_dup(a, buf_str(&b));
+	if (!copy)
+		return err_nomem(err, "read");
+	*ret_text = (struct str){ copy, b.n };
+	return 0;
+}
+
+static const char *kind_of_file(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "a directory";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	case S_IFCHR:
+	case S_IFBLK:
+		return "a device";
+	}
+	return "not a regular file";
+}
+
+int fd_read_file(struct arena *a, const char *path, size_t max,
+		 struct str *ret_text, struct cordon_error *err)
+{
+	/* O_NONBLOCK: opening a FIFO for reading must not wait for a writer. */
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set(err, CORDON_E_IO, errno, "read", "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, CORDON_E_IO, 0, "read",
+			       "%s: is %s, not a regular file", path,
+			       kind_of_file(st.st_mode));
+	return fd_read_stream(a, fd, path, max, ret_text, err);
+}

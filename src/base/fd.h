@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * File descriptors: born CLOEXEC, closed by scope, handed on with steal_fd.
+ */
+#ifndef CORDON_BASE_FD_H
+#define CORDON_BASE_FD_H
+
+#include <stddef.h>
+#include "base/arena.h"
+#include "base/err.h"
+
+/* Closes *fd if it is not negative, keeps errno, sets *fd to -1. */
+void fd_close(int *fd);
+int steal_fd(int *fd);
+
+#define autoclose __attribute__((cleanup(fd_close)))
+
+/* pipe2(O_CLOEXEC); returns 0 or -errno. */
+int fd_pipe(int *ret_read, int *ret_write);
+/* Writes all of data, retrying on EINTR and, by waiting, on EAGAIN. 0 or -errno. */
+int fd_write_all(int fd, const void *data, size_t n);
+
+/* Reads the regular file at `path` whole into the arena, NUL-terminated. A
+ * directory, FIFO, device or socket is an error, as is more than max bytes;
+ * opening never blocks. */
+int fd_read_file(struct arena *a, const char *path, size_t max,
+		 struct str *ret_text, struct cordon_error *err);
+/* Reads a stream (a pipe, stdin) until its end, with the same ceiling. `name` is
+ * what messages call it. */
+int fd_read_stream(struct arena *a, int fd, const char *name, size_t max,
+		   struct str *ret_text, struct cordon_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * str: a view of bytes, pointer plus length. It owns nothing and is not
+ * NUL-terminated unless its maker says so. Passed by value.
+ */
+#ifndef CORDON_BASE_STR_H
+#define CORDON_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct str {
+	const char *p;
+	size_t n;
+};
+
+#define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
+/* For printf("%.*s"): STR_ARG(s) yields both arguments. */
+#define STR_ARG(s) ((int)(s).n), ((s).p)
+
+struct str str_of(const char *text); /* NULL reads as empty */
+bool str_eq(struct str a, struct str b);
+int str_cmp(struct str a, struct str b); /* bytewise, shorter first on a tie */
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+struct str str_skip(struct str s, size_t n); /* n beyond the end gives empty */
+struct str str_take(struct str s, size_t n);
+struct str str_trim(struct str s); /* spaces and tabs at both ends */
+/* Index of the first c, or s.n when there is none. */
+size_t str_find(struct str s, char c);
+/* Splits at the first c: *ret_head before it, *rest after it. False, with the
+ * whole in *ret_head and *rest empty, when c does not occur. */
+bool str_cut(struct str s, char c, struct str *ret_head, struct str *ret_rest);
+bool str_is_utf8(struct str s); /* strict: no surrogates, no overlong forms */
+
+/* The candidate nearest to word by edit distance, or NULL when none is near
+ * enough to be a plausible typing error. candidates ends with NULL. */
+const char *str_nearest(struct str word, const char *const *candidates);
+
+#endif
