@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy_build: picks the profile, folds the trusted layers in order, evaluates the
+ * project file and the locked rules on their own, and narrows.
+ */
+#include "policy/policy.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "policy/profiles.h"
+#include "policy/resolve.h"
+
+#define EXTENDS_MAX 8
+
+struct builder {
+	struct arena *arena;
+	const struct policy_input *in;
+	struct policy *policy;
+	VEC(const struct layer *) layers;
+	struct cordon_error *err;
+};
+
+/* --- which layers ---------------------------------------------------------------- */
+
+static int push_layer(struct builder *b, const struct layer *layer)
+{
+	const struct layer **slot = vec_push(&b->layers, b->arena);
+
+	if (!slot)
+		return err_nomem(b->err, "policy");
+	*slot = layer;
+	return 0;
+}
+
+static const struct statement *find_scalar(const struct layer *layer, enum key key)
+{
+	const struct statement *found = NULL;
+
+	if (layer)
+		vec_each(s, &layer->statements)
+			if (s->key == key)
+				found = s;
+	return found;
+}
+
+static const char *nearest_profile(struct builder *b, struct str name)
+{
+	const struct config *configs[] = { b->in->builtin, b->in->system, b->in->user };
+	VEC(const char *) names = { 0 };
+
+	for (unsigned i = 0; i < 3; i++)
+		for (size_t k = 0; configs[i] && k < configs[i]->profiles.n; k++) {
+			const char **slot = vec_push(&names, b->arena);
+
+			if (slot)
+				*slot = configs[i]->profiles.at[k].name.p;
+		}
+	return vec_push(&names, b->arena) ? str_nearest(name, names.at) : NULL;
+}
+
+static int unknown_profile(struct builder *b, struct str name, const struct origin *wanted)
+{
+	const char *near = nearest_profile(b, name);
+	autobuf struct buf where, shown;
+
+	buf_init(&where, 4096);
+	buf_init(&shown, 400);
+	if (wanted) {
+		origin_print(&where, wanted);
+		if (wanted->line)
+			buf_addf(&where, ":%u", wanted->column);
+		buf_adds(&where, ": ");
+	}
+	buf_add_escaped(&shown, str_take(name, 80));
+	err_set(b->err, CORDON_E_CONFIG, 0, "policy", "%sthere is no profile '%s'", where.p,
+		shown.p);
+	if (near)
+		return err_hint(b->err, "did you mean '%s'?", near);
+	return err_hint(b->err, "'cordon profile list' shows what there is");
+}
+
+/* The layers of a profile, parents first. The same name in several files is one
+ * profile that the later files amend. */
+static int collect_profile(struct builder *b, struct str name, const struct origin *wanted,
+			   unsigned depth)
+{
+	const struct config *configs[] = { b->in->builtin, b->in->system, b->in->user };
+	bool found = false;
+	int r = 0;
+
+	if (depth > EXTENDS_MAX)
+		return err_set(b->err, CORDON_E_CONFIG, 0, "policy",
+			       "%s:%u:%u: profiles extend each other more than %d times (a cycle "
+			       "through '%s'?)",
+			       wanted->file, wanted->line, wanted->column, EXTENDS_MAX, name.p);
+	for (unsigned i = 0; i < 3 && r == 0; i++) {
+		const struct profile *p = configs[i] ? config_profile(configs[i], name) : NULL;
+		const struct statement *parent = p ? find_scalar(&p->layer, KEY_EXTENDS) : NULL;
+
+		if (!p)
+			continue;
+		found = true;
+		if (parent && !str_eq(parent->text, name))
+			r = collect_profile(b, parent->text, &parent->origin, depth + 1);
+		if (r == 0)
+			r = push_layer(b, &p->layer);
+	}
+	return r < 0 || found ? r : unknown_profile(b, name, wanted);
+}
+
+/* The last word of the trusted sources on a setting that chooses the profile. */
+static const struct statement *trusted_scalar(struct builder *b, enum key key)
+{
+	const struct config *configs[] = { b->in->user, b->in->system, b->in->builtin };
+	const struct statement *s = find_scalar(b->in->flags, key);
+
+	for (unsigned i = 0; i < 3 && !s; i++)
+		s = configs[i] ? find_scalar(&configs[i]->sandbox, key) : NULL;
+	return s;
+}
+
+static void set_unconfined(struct builder *b, const char *reason)
+{
+	b->policy->confined = false;
+	b->policy->unconfined_reason = reason;
+}
+
+/* --profile, then a mode somebody asked for, then default_profile. */
+static int choose_profile(struct builder *b, struct str *ret, const struct origin **ret_wanted)
+{
+	const struct statement *mode = trusted_scalar(b, KEY_MODE);
+	const struct statement *enabled = trusted_scalar(b, KEY_ENABLED);
+	const struct statement *preset = trusted_scalar(b, KEY_DEFAULT_PROFILE);
+	bool mode_by_flag = find_scalar(b->in->flags, KEY_MODE) != NULL;
+	bool mode_asked = mode && mode->origin.source != SOURCE_PROFILE;
+
+	*ret_wanted = NULL;
+	b->policy->confined = true;
+	if (b->in->no_sandbox)
+		set_unconfined(b, "--no-sandbox");
+	else if (enabled && !enabled->number)
+		set_unconfined(b, "enabled = false");
+	if (b->in->profile && mode_by_flag)
+		return err_set(b->err, CORDON_E_USAGE, 0, "policy",
+			       "--mode and --profile both choose a profile; give one of them");
+	if (!b->in->profile && mode_asked) {
+		if (mode->number == MODE_RWX)
+			set_unconfined(b, "mode rwx");
+		*ret = STR("agent");
+		return 0;
+	}
+	*ret = b->in->profile ? str_of(b->in->profile) : preset ? preset->text : STR("moderate");
+	if (!b->in->profile && preset)
+		*ret_wanted = &preset->origin;
+	return 0;
+}
+
+static int collect_layers(struct builder *b)
+{
+	const struct origin *wanted;
+	struct str name;
+	int r = choose_profile(b, &name, &wanted);
+
+	if (r == 0)
+		r = push_layer(b, &b->in->builtin->sandbox);
+	if (r == 0)
+		r = collect_profile(b, name, wanted, 0);
+	if (r == 0 && b->in->system)
+		r = push_layer(b, &b->in->system->sandbox);
+	if (r == 0 && b->in->user)
+		r = push_layer(b, &b->in->user->sandbox);
+	if (r == 0 && b->in->flags)
+		r = push_layer(b, b->in->flags);
+	b->policy->profile = arena_dup(b->arena, name);
+	return r < 0 || b->policy->profile ? r : err_nomem(b->err, "policy");
+}
+
+/* --- folding --------------------------------------------------------------------- */
+
+static int fold_network(struct builder *b, struct net *net, const struct statement *s)
+{
+	struct net_host *slot;
+	bool word = str_eq(s->text, STR("on")) || str_eq(s->text, STR("off"));
+
+	if (word || s->empty || net->mode != NET_LIST || !net->set) {
+		net->mode = !word ? NET_LIST : str_eq(s->text, STR("on")) ? NET_ON : NET_OFF;
+		net->hosts.n = 0;
+	}
+	net->set = true;
+	net->origin = s->origin;
+	if (word || s->empty)
+		return 0;
+	slot = vec_push(&net->hosts, b->arena);
+	if (!slot)
+		return err_nomem(b->err, "policy");
+	slot->origin = s->origin;
+	return host_parse(s->text, &slot->host, b->err);
+}
+
+static int fold_list(struct builder *b, struct item_list *list, const struct statement *s)
+{
+	struct statement *slot;
+
+	if (s->empty) {
+		list->items.n = 0;
+		return 0;
+	}
+	slot = vec_push(&list->items, b->arena);
+	if (!slot)
+		return err_nomem(b->err, "policy");
+	*slot = *s;
+	return 0;
+}
+
+static int fold_statement(struct builder *b, struct settings *to, const struct statement *s)
+{
+	enum key_type type = key_rows[s->key].type;
+
+	if (type == TYPE_PATHS)
+		return s->empty ? 0
+				: resolve_statement(b->arena, b->in->world, &b->policy->places, s,
+						    to->rules, b->err);
+	if (type == TYPE_NETWORK)
+		return fold_network(b, &to->net, s);
+	if (key_type_is_list(type))
+		return fold_list(b, &to->lists[s->key], s);
+	to->at[s->key] = (struct setting){
+		.set = true, .number = s->number, .text = s->text, .origin = s->origin,
+	};
+	return 0;
+}
+
+static int fold_layer(struct builder *b, struct settings *to, const struct layer *layer)
+{
+	vec_each(s, &layer->statements) {
+		int r = fold_statement(b, to, s);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Later sources win, so a profile written in the user's file comes after the
+ * system's settings (rule 5). */
+static int fold_trusted(struct builder *b)
+{
+	for (enum source source = SOURCE_PROFILE; source <= SOURCE_FLAGS; source++)
+		vec_each(layer, &b->layers) {
+			const struct statement *first = (*layer)->statements.at;
+			int r = 0;
+
+			if ((*layer)->statements.n && first->origin.source == source)
+				r = fold_layer(b, &b->policy->trusted, *layer);
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+/* --- what is always there ----------------------------------------------------------- */
+
+static const struct {
+	enum right right;
+	const char *path;
+	bool only_private_tmp;
+} private_places[] = {
+	{ RIGHT_WRITE, "/dev", false },	    { RIGHT_WRITE, "/dev/shm", false },
+	{ RIGHT_WRITE, "/proc", false },    { RIGHT_READ, "/proc/sys", false },
+	{ RIGHT_WRITE, "/run", false },	    { RIGHT_WRITE, "/tmp", true },
+	{ RIGHT_WRITE, "/var/tmp", true },
+};
+
+/* The sandbox's own /dev, /proc, /run and /tmp. */
+static int add_private_places(struct builder *b)
+{
+	static const struct origin own = { SOURCE_PROFILE, "the sandbox's own directories", 0, 0 };
+	bool private_tmp = policy_number(b->policy, KEY_TMP) == TMP_PRIVATE;
+
+	for (size_t i = 0; i < sizeof(private_places) / sizeof(private_places[0]); i++) {
+		struct rule rule = {
+			.right = private_places[i].right, .kind = RULE_SUBTREE,
+			.flags = RULE_PRIVATE | RULE_OPTIONAL, .origin = own,
+			.path = str_of(private_places[i].path), .node = { .type = NODE_DIR },
+		};
+		int r;
+
+		if (private_places[i].only_private_tmp && !private_tmp)
+			continue;
+		rule.spelled = rule.path;
+		r = ruleset_add(b->policy->trusted.rules, &rule, b->err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_shared_tmp(struct builder *b)
+{
+	struct statement s = {
+		.key = KEY_WRITE, .text = STR("{tmp}"),
+		.origin = b->policy->effective[KEY_TMP].origin,
+	};
+
+	if (policy_number(b->policy, KEY_TMP) != TMP_SHARED)
+		return 0;
+	return resolve_statement(b->arena, b->in->world, &b->policy->places, &s,
+				 b->policy->trusted.rules, b->err);
+}
+
+/* Rule 12: cordon's own home is closed, whoever says otherwise. */
+static int close_own_home(struct builder *b)
+{
+	struct policy *p = b->policy;
+	struct rule rule = {
+		.right = RIGHT_DENY, .kind = RULE_SUBTREE, .flags = RULE_OPTIONAL,
+		.origin = { SOURCE_CORDON, "cordon's own home", 0, 0 },
+	};
+	struct str real;
+	int r;
+
+	p->own = ruleset_new(b->arena);
+	if (!p->own)
+		return err_nomem(b->err, "policy");
+	if (!p->places.cordon_home.n)
+		return 0;
+	rule.path = rule.spelled = p->places.cordon_home;
+	r = b->in->world->resolve(b->in->world, b->arena, rule.path, &real, &rule.node, b->err);
+	return r < 0 ? r : ruleset_add(p->own, &rule, b->err);
+}
+
+static int add_git_data(struct builder *b)
+{
+	struct statement s = { .key = KEY_WRITE, .text = STR("@git-data"),
+			       .origin = { SOURCE_PROFILE, "hidden_writes", 0, 0 } };
+
+	b->policy->git_data = ruleset_new(b->arena);
+	if (!b->policy->git_data)
+		return err_nomem(b->err, "policy");
+	if (policy_number(b->policy, KEY_HIDDEN_WRITES) != HIDDEN_GIT)
+		return 0;
+	return resolve_statement(b->arena, b->in->world, &b->policy->places, &s,
+				 b->policy->git_data, b->err);
+}
+
+/* --- narrowing ------------------------------------------------------------------------ */
+
+/* Is b stricter than a? 0 as a limit means none. */
+static bool stricter(enum key key, uint64_t a, uint64_t b)
+{
+	bool limit = key_rows[key].type == TYPE_DURATION || key_rows[key].type == TYPE_SIZE ||
+		     key_rows[key].type == TYPE_COUNT;
+
+	if (key_rows[key].narrow == NARROW_LOWER)
+		return limit ? b && (!a || b < a) : b < a;
+	return b > a;
+}
+
+static int narrow_scalars(struct builder *b, const struct settings *by)
+{
+	for (unsigned k = 0; k < KEY_COUNT; k++) {
+		const struct setting *s = &by->at[k];
+		struct setting *now = &b->policy->effective[k];
+
+		if (!s->set)
+			continue;
+		if (key_rows[k].narrow == NARROW_RAISE && s->number < now->number &&
+		    s->origin.source == SOURCE_PROJECT)
+			return err_set(b->err, CORDON_E_CONFIG, 0, "policy",
+				       "%s:%u:%u: a project file may not lower %s from \"%s\" to "
+				       "\"%s\"",
+				       s->origin.file, s->origin.line, s->origin.column,
+				       key_rows[k].name,
+				       choice_to_string(key_rows[k].choices, (unsigned)now->number),
+				       choice_to_string(key_rows[k].choices, (unsigned)s->number));
+		if (stricter(k, now->number, s->number))
+			*now = *s;
+	}
+	return 0;
+}
+
+static bool list_holds(const struct item_list *list, struct str text)
+{
+	vec_each(item, &list->items)
+		if (str_eq(item->text, text))
+			return true;
+	return false;
+}
+
+static int narrow_lists(struct builder *b, const struct settings *by)
+{
+	for (unsigned k = 0; k < KEY_COUNT; k++) {
+		const struct item_list *theirs = &by->lists[k];
+		struct item_list *now = &b->policy->effective_lists[k];
+		int r = 0;
+
+		if (key_rows[k].narrow == NARROW_JOIN)
+			for (size_t i = 0; i < theirs->items.n && r == 0; i++)
+				r = fold_list(b, now, &theirs->items.at[i]);
+		if (r < 0)
+			return r;
+		if (key_rows[k].narrow == NARROW_MEET && theirs->items.n) {
+			size_t kept = 0;
+
+			for (size_t i = 0; i < now->items.n; i++)
+				if (list_holds(theirs, now->items.at[i].text))
+					now->items.at[kept++] = now->items.at[i];
+			now->items.n = kept;
+		}
+	}
+	return 0;
+}
+
+static int copy_lists(struct builder *b)
+{
+	for (unsigned k = 0; k < KEY_COUNT; k++)
+		vec_each(item, &b->policy->trusted.lists[k].items) {
+			int r = fold_list(b, &b->policy->effective_lists[k], item);
+
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+static int narrow_by(struct builder *b, struct settings *to, const struct layer *layer)
+{
+	int r;
+
+	to->rules = ruleset_new(b->arena);
+	if (!to->rules)
+		return err_nomem(b->err, "policy");
+	r = fold_layer(b, to, layer);
+	if (r == 0)
+		r = narrow_scalars(b, to);
+	return r < 0 ? r : narrow_lists(b, to);
+}
+
+/* --- warnings -------------------------------------------------------------------------- */
+
+static int warn(struct builder *b, const char *text)
+{
+	const char **slot = text ? vec_push(&b->policy->warnings, b->arena) : NULL;
+
+	if (!slot)
+		return err_nomem(b->err, "policy");
+	*slot = text;
+	return 0;
+}
+
+/* Rule 12: opening a secret is allowed, and said. */
+static int warn_opened_secrets(struct builder *b)
+{
+	const struct ruleset *rules = b->policy->trusted.rules;
+
+	for (size_t i = 0; i < ruleset_count(rules); i++) {
+		const struct rule *rule = ruleset_at(rules, i);
+		autobuf struct buf text;
+		struct match m;
+		int r;
+
+		if (rule->origin.source < SOURCE_USER || rule->right == RIGHT_DENY ||
+		    rule->kind == RULE_GLOB || rule->flags & RULE_ALIAS)
+			continue;
+		ruleset_match(rules, rule->path, &m);
+		if (!m.secret.rule || m.secret.depth > path_depth(rule->path))
+			continue;
+		buf_init(&text, 16384);
+		origin_print(&text, &rule->origin);
+		buf_addf(&text, ": %s ", right_to_string(rule->right));
+		buf_add_escaped(&text, rule->spelled);
+		buf_adds(&text, " opens a secret (");
+		buf_add_escaped(&text, m.secret.rule->spelled);
+		buf_adds(&text, ")");
+		r = warn(b, arena_dup(b->arena, buf_str(&text)));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int warn_workdir_in_secret(struct builder *b)
+{
+	const struct policy *p = b->policy;
+	struct match m;
+
+	ruleset_match(p->trusted.rules, p->places.workdir, &m);
+	if (!m.secret.rule || m.secret.depth >= path_depth(p->places.workdir))
+		return 0;
+	return warn(b, arena_printf(b->arena, "the workdir lies inside a secret (%s)",
+				    m.secret.rule->spelled.p));
+}
+
+uint64_t policy_number(const struct policy *policy, enum key key)
+{
+	return policy->effective[key].number;
+}
+
+const char *net_mode_to_string(enum net_mode mode)
+{
+	static const char *const names[] = { "off", "list", "on" };
+
+	return names[mode];
+}
+
+/* An empty list allows nothing, so it counts as off. */
+static enum net_mode effective_mode(const struct net *net)
+{
+	return net->mode == NET_LIST && !net->hosts.n ? NET_OFF : net->mode;
+}
+
+enum net_mode policy_net_mode(const struct policy *policy)
+{
+	const struct settings *narrowing[] = { &policy->project, &policy->locked };
+	enum net_mode mode = effective_mode(&policy->trusted.net);
+
+	for (unsigned i = 0; i < 2; i++)
+		if (narrowing[i]->net.set && effective_mode(&narrowing[i]->net) < mode)
+			mode = effective_mode(&narrowing[i]->net);
+	return mode;
+}
+
+static int build_trusted(struct builder *b)
+{
+	struct policy *p = b->policy;
+	int r;
+
+	p->trusted.rules = ruleset_new(b->arena);
+	if (!p->trusted.rules)
+		return err_nomem(b->err, "policy");
+	r = collect_layers(b);
+	if (r == 0)
+		r = fold_trusted(b);
+	memcpy(p->effective, p->trusted.at, sizeof(p->effective));
+	return r < 0 ? r : copy_lists(b);
+}
+
+int policy_build(struct arena *a, const struct policy_input *in, struct policy **ret,
+		 struct cordon_error *err)
+{
+	struct policy *p = arena_new(a, struct policy);
+	struct builder b = { .arena = a, .in = in, .policy = p, .err = err };
+	int r;
+
+	if (!p)
+		return err_nomem(err, "policy");
+	p->arena = a;
+	p->places = in->places;
+	r = build_trusted(&b);
+	if (r == 0 && in->project)
+		r = narrow_by(&b, &p->project, &in->project->sandbox);
+	if (r == 0 && in->system)
+		r = narrow_by(&b, &p->locked, &in->system->locked);
+	if (r == 0)
+		r = add_private_places(&b);
+	if (r == 0)
+		r = add_shared_tmp(&b);
+	if (r == 0)
+		r = close_own_home(&b);
+	if (r == 0)
+		r = add_git_data(&b);
+	if (r == 0)
+		r = warn_opened_secrets(&b);
+	if (r == 0)
+		r = warn_workdir_in_secret(&b);
+	if (r < 0)
+		return r;
+	*ret = p;
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy_decide: the only interpreter of policies. The numbers in comments are the
+ * rules of DESIGN 4.
+ */
+#include "policy/policy.h"
+
+#include "base/path.h"
+
+static const char *const op_names[] = { "read", "write", "exec", "create" };
+
+const char *policy_op_to_string(enum policy_op op)
+{
+	return op_names[op];
+}
+
+bool policy_op_from_string(struct str text, enum policy_op *ret)
+{
+	for (unsigned i = 0; i < sizeof(op_names) / sizeof(op_names[0]); i++)
+		if (str_eq(text, str_of(op_names[i]))) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
+const char *layer_id_to_string(enum layer_id layer)
+{
+	static const char *const names[] = { "trusted", "project", "locked", "hidden_writes",
+					     "secret", "cordon" };
+
+	return names[layer];
+}
+
+static enum access access_of(const struct rule *rule)
+{
+	switch (rule->right) {
+	case RIGHT_WRITE:
+		return ACCESS_WRITE;
+	case RIGHT_READ:
+		return ACCESS_READ;
+	case RIGHT_DENY:
+	case RIGHT_EXEC:
+		return ACCESS_NONE;
+	}
+	return ACCESS_NONE;
+}
+
+/* Depth of the deepest hidden component below the workdir; 0 when there is none. */
+static size_t hidden_depth(const struct policy *policy, struct str object)
+{
+	struct str rest, part;
+	size_t depth, found = 0;
+
+	if (!path_below(object, policy->places.workdir))
+		return 0;
+	depth = path_depth(policy->places.workdir);
+	rest = str_skip(object, policy->places.workdir.n == 1 ? 0 : policy->places.workdir.n);
+	while (path_next(&rest, &part)) {
+		depth++;
+		if (part.p[0] == '.')
+			found = depth;
+	}
+	return found;
+}
+
+static bool is_git_data(const struct policy *policy, struct str object)
+{
+	struct match m;
+
+	if (!policy->git_data)
+		return false;
+	ruleset_match(policy->git_data, object, &m);
+	return m.data.rule != NULL;
+}
+
+/* Rule 10: a cap at the depth of the hidden component. It never gives anything, so a
+ * deeper rule, or one as deep from a later source, is what lifts it. */
+static void cap_hidden(const struct policy *policy, struct str object, const struct match *m,
+		       struct decision *d)
+{
+	const struct setting *hidden = &policy->effective[KEY_HIDDEN_WRITES];
+	size_t depth;
+
+	if (d->data != ACCESS_WRITE || hidden->number == HIDDEN_ALLOW)
+		return;
+	depth = hidden_depth(policy, object);
+	if (!depth || m->data.depth > depth ||
+	    (m->data.depth == depth && m->data.rule->origin.source > hidden->origin.source))
+		return;
+	if (hidden->number == HIDDEN_GIT && is_git_data(policy, object))
+		return;
+	d->data = ACCESS_READ;
+	d->data_layer = LAYER_HIDDEN;
+}
+
+/* Rule 12: a secret holds unless a user, a flag or a harmless exception reaches at
+ * least as deep, or the workdir itself lies inside it. */
+static void hold_secret(const struct policy *policy, struct str object, const struct match *m,
+			struct decision *d)
+{
+	const struct places *places = &policy->places;
+
+	if (!m->secret.rule || (m->opener.rule && m->opener.depth >= m->secret.depth))
+		return;
+	if (path_below(object, places->workdir) && path_depth(places->workdir) > m->secret.depth)
+		return;
+	d->data = ACCESS_NONE;
+	d->exec = false;
+	d->data_rule = d->exec_rule = m->secret.rule;
+	d->data_layer = d->exec_layer = LAYER_SECRET;
+}
+
+static struct decision decide_trusted(const struct policy *policy, struct str object)
+{
+	struct decision d = { .data = ACCESS_NONE };
+	struct match m;
+
+	ruleset_match(policy->trusted.rules, object, &m);
+	if (m.data.rule)
+		d.data = access_of(m.data.rule);
+	d.exec = m.exec.rule && m.exec.rule->right == RIGHT_EXEC;
+	d.data_rule = m.data.rule;
+	d.exec_rule = m.exec.rule;
+	d.keep_directory = m.restricted_below;
+	cap_hidden(policy, object, &m, &d);
+	hold_secret(policy, object, &m, &d);
+	return d;
+}
+
+/* Rule 7: a layer that only narrows; what it does not mention it has no opinion on. */
+static void narrow(const struct ruleset *rules, enum layer_id layer, struct str object,
+		   struct decision *d)
+{
+	struct match m;
+
+	if (!rules)
+		return;
+	ruleset_match(rules, object, &m);
+	if (m.data.rule && access_of(m.data.rule) < d->data) {
+		d->data = access_of(m.data.rule);
+		d->data_rule = m.data.rule;
+		d->data_layer = layer;
+	}
+	if (m.exec.rule && m.exec.rule->right == RIGHT_DENY && d->exec) {
+		d->exec = false;
+		d->exec_rule = m.exec.rule;
+		d->exec_layer = layer;
+	}
+	d->keep_directory |= m.restricted_below;
+}
+
+struct decision policy_decide(const struct policy *policy, struct str object)
+{
+	struct decision d = decide_trusted(policy, object);
+
+	narrow(policy->project.rules, LAYER_PROJECT, object, &d);
+	narrow(policy->locked.rules, LAYER_LOCKED, object, &d);
+	narrow(policy->own, LAYER_CORDON, object, &d);
+	/* Rule 2: what cannot be read cannot be executed. */
+	if (d.data == ACCESS_NONE && d.exec) {
+		d.exec = false;
+		d.exec_rule = d.data_rule;
+		d.exec_layer = d.data_layer;
+	}
+	return d;
+}
+
+bool policy_allows(const struct policy *policy, enum policy_op op, struct str object,
+		   struct decision *ret)
+{
+	*ret = policy_decide(policy, object);
+	switch (op) {
+	case POLICY_READ:
+		return ret->data >= ACCESS_READ;
+	case POLICY_WRITE:
+		return ret->data == ACCESS_WRITE;
+	case POLICY_EXEC:
+		return ret->exec;
+	case POLICY_CREATE:
+		return ret->data == ACCESS_WRITE && !ret->keep_directory;
+	}
+	return false;
+}
+
+/* What one opinion says of a host. */
+static bool net_allows(const struct net *net, const struct host *target,
+		       const struct net_host **ret_host)
+{
+	if (net->mode == NET_ON)
+		return true;
+	if (net->mode == NET_OFF)
+		return false;
+	vec_each(h, &net->hosts)
+		if (host_covers(&h->host, target)) {
+			*ret_host = h;
+			return true;
+		}
+	return false;
+}
+
+struct host_decision policy_decide_host(const struct policy *policy, const struct host *target)
+{
+	const struct settings *opinions[] = { &policy->trusted, &policy->project, &policy->locked };
+	struct host_decision d = { .allowed = true, .layer = LAYER_TRUSTED };
+
+	for (unsigned i = 0; i < 3 && d.allowed; i++) {
+		const struct net *net = &opinions[i]->net;
+
+		if (i > 0 && !net->set)
+			continue;
+		if (net_allows(net, target, &d.host))
+			continue;
+		d = (struct host_decision){
+			.layer = (enum layer_id)i, .origin = net->set ? &net->origin : NULL,
+		};
+	}
+	return d;
+}

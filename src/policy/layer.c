@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of settings, read from flags and from TOML into statements. */
+#include "policy/layer.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "policy/hosts.h"
+
+#define MEBIBYTE ((uint64_t)1 << 20)
+
+static int bad_value(struct cordon_error *err, enum key key, const struct origin *o,
+		     struct str text, const char *wanted)
+{
+	autobuf struct buf where, shown;
+
+	buf_init(&where, 600);
+	buf_init(&shown, 600);
+	origin_print(&where, o);
+	if (o->line)
+		buf_addf(&where, ":%u", o->column);
+	buf_add_escaped(&shown, str_take(text, 60));
+	return err_set(err, CORDON_E_CONFIG, 0, "config", "%s: %s: '%s' is not %s", where.p,
+		       o->line ? key_rows[key].name : "value", shown.p, wanted);
+}
+
+static int push(struct arena *a, struct layer *layer, const struct statement *s,
+		struct cordon_error *err)
+{
+	struct statement *slot = vec_push(&layer->statements, a);
+
+	if (!slot)
+		return err_nomem(err, "config");
+	*slot = *s;
+	return 0;
+}
+
+/* "error, degrade or passthrough" */
+static const char *wanted_choice(struct arena *a, enum choice_set set)
+{
+	const char *const *words = choice_words(set);
+	const char *list = "one of";
+
+	for (; *words && list; words++)
+		list = arena_printf(a, "%s%s %s", list, words == choice_words(set) ? "" : ",",
+				    *words);
+	return list ? list : "a known word";
+}
+
+static int choice_value(struct arena *a, struct statement *s, struct cordon_error *err)
+{
+	enum choice_set set = key_rows[s->key].choices;
+	const char *near = str_nearest(s->text, choice_words(set));
+	unsigned value;
+	int r;
+
+	if (choice_from_string(set, s->text, &value)) {
+		s->number = value;
+		return 0;
+	}
+	r = bad_value(err, s->key, &s->origin, s->text, wanted_choice(a, set));
+	if (near)
+		err_hint(err, "did you mean '%s'?", near);
+	return r;
+}
+
+static bool is_identifier(struct str s, bool pattern)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
+		      c == '.' || (c >= '0' && c <= '9') || (pattern && strchr("*?[]!", c))))
+			return false;
+	}
+	return s.n > 0;
+}
+
+static int host_value(struct statement *s, struct cordon_error *err)
+{
+	struct host host;
+	autobuf struct buf where;
+	int r = host_parse(s->text, &host, err);
+
+	if (r == 0)
+		return 0;
+	buf_init(&where, 600);
+	origin_print(&where, &s->origin);
+	if (s->origin.line)
+		buf_addf(&where, ":%u", s->origin.column);
+	return err_wrap(err, "%s", where.p);
+}
+
+/* A limit: `parse` says how it is spelled; "none" lifts it and is kept as 0. */
+static int limit_value(struct statement *s, bool (*parse)(struct str, uint64_t *),
+		       const char *wanted, struct cordon_error *err)
+{
+	if (str_eq(s->text, STR("none"))) {
+		s->number = 0;
+		return 0;
+	}
+	if (parse(s->text, &s->number) && s->number)
+		return 0;
+	return bad_value(err, s->key, &s->origin, s->text, wanted);
+}
+
+static bool parse_count(struct str text, uint64_t *ret)
+{
+	return num_parse_u64(text, UINT32_MAX, ret);
+}
+
+/* Checks one element of a list, or a scalar given as text, and fills s->number. */
+static int text_value(struct arena *a, struct statement *s, struct cordon_error *err)
+{
+	struct str name, value;
+
+	switch (key_rows[s->key].type) {
+	case TYPE_PATHS:
+	case TYPE_PATTERNS:
+		if (s->text.n && str_find(s->text, '\0') == s->text.n)
+			return 0;
+		return bad_value(err, s->key, &s->origin, s->text, "a path");
+	case TYPE_NETWORK:
+		return host_value(s, err);
+	case TYPE_PORTS:
+		if (num_parse_u64(s->text, 65535, &s->number) && s->number)
+			return 0;
+		return bad_value(err, s->key, &s->origin, s->text, "a port from 1 to 65535");
+	case TYPE_CHOICE:
+		return choice_value(a, s, err);
+	case TYPE_BOOL:
+		s->number = str_eq(s->text, STR("true"));
+		if (s->number || str_eq(s->text, STR("false")))
+			return 0;
+		return bad_value(err, s->key, &s->origin, s->text, "true or false");
+	case TYPE_DURATION:
+		return limit_value(s, num_parse_duration,
+				   "a time such as 30s, 10m or 1h30m, or none", err);
+	case TYPE_SIZE:
+		return limit_value(s, num_parse_size, "a size such as 512M or 2G, or none", err);
+	case TYPE_COUNT:
+		return limit_value(s, parse_count, "a number above 0, or none", err);
+	case TYPE_NAME:
+		if (is_identifier(s->text, false))
+			return 0;
+		return bad_value(err, s->key, &s->origin, s->text, "a name");
+	case TYPE_NAMES:
+		if (is_identifier(s->text, true))
+			return 0;
+		return bad_value(err, s->key, &s->origin, s->text, "a name or pattern");
+	case TYPE_ENVIRON:
+		str_cut(s->text, '=', &name, &value);
+		if (is_identifier(name, false) && str_find(value, '\0') == value.n)
+			return 0;
+		return bad_value(err, s->key, &s->origin, name, "the name of a variable");
+	}
+	BUG("unknown key type");
+}
+
+static int add_checked(struct arena *a, struct layer *layer, struct statement s,
+		       struct cordon_error *err)
+{
+	char *copy = arena_dup(a, s.text);
+	int r;
+
+	if (!copy)
+		return err_nomem(err, "config");
+	s.text.p = copy;
+	r = text_value(a, &s, err);
+	return r < 0 ? r : push(a, layer, &s, err);
+}
+
+/* network = "on" | "off": kept as a statement whose text is that word. */
+static bool is_network_word(struct str text)
+{
+	return str_eq(text, STR("on")) || str_eq(text, STR("off"));
+}
+
+int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct str text,
+		   const struct origin *origin, struct cordon_error *err)
+{
+	enum key_type type = key_rows[key].type;
+	struct statement s = { .key = key, .text = text, .origin = *origin };
+	struct str rest = text;
+	bool more = true;
+
+	if (type == TYPE_NETWORK && (!text.n || is_network_word(text))) {
+		s.text = text.n ? text : STR("on");
+		return push(a, layer, &s, err);
+	}
+	if (type != TYPE_NETWORK && type != TYPE_NAMES && type != TYPE_PORTS)
+		return add_checked(a, layer, s, err);
+	while (more) {
+		int r;
+
+		more = str_cut(rest, ',', &s.text, &rest);
+		r = add_checked(a, layer, s, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static struct origin origin_at(const struct origin *file, struct place at)
+{
+	struct origin o = *file;
+
+	o.line = at.line;
+	o.column = at.column;
+	return o;
+}
+
+static int wrong_type(struct cordon_error *err, enum key key, const struct origin *o,
+		      const struct toml_value *value, const char *wanted)
+{
+	return err_set(err, CORDON_E_CONFIG, 0, "config", "%s:%u:%u: %s must be %s, not %s",
+		       o->file, o->line, o->column, key_rows[key].name, wanted,
+		       toml_type_to_string(value->type));
+}
+
+/* An integer where a limit is meant: seconds, bytes, or megabytes by the alias. */
+static int integer_value(struct arena *a, struct layer *layer, struct statement *s, bool by_alias,
+			 const struct toml_value *value, struct cordon_error *err)
+{
+	const char *text = arena_printf(a, "%lld", (long long)value->integer);
+	uint64_t unit = s->key == KEY_MEMORY && by_alias ? MEBIBYTE : 1;
+	int r;
+
+	if (!text)
+		return err_nomem(err, "config");
+	s->text = str_of(text);
+	r = text_value(a, s, err);
+	if (r < 0)
+		return r;
+	if (__builtin_mul_overflow(s->number, unit, &s->number))
+		return bad_value(err, s->key, &s->origin, s->text, "a size that fits 64 bits");
+	return push(a, layer, s, err);
+}
+
+static int environ_table(struct arena *a, struct layer *layer, struct statement s,
+			 const struct toml_value *value, struct cordon_error *err)
+{
+	vec_each(entry, &value->table->entries) {
+		struct origin at = origin_at(&s.origin, entry->at);
+		struct statement one = { .key = s.key, .origin = at };
+		const char *pair;
+		int r;
+
+		if (entry->value.type != TOML_STRING)
+			return wrong_type(err, s.key, &at, &entry->value, "a table of strings");
+		if (str_find(entry->value.string, '\0') < entry->value.string.n)
+			return bad_value(err, s.key, &at, entry->key,
+					 "a variable: its value holds a NUL");
+		pair = arena_printf(a, "%s=%s", entry->key.p, entry->value.string.p);
+		if (!pair)
+			return err_nomem(err, "config");
+		one.text = str_of(pair);
+		r = add_checked(a, layer, one, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int list_array(struct arena *a, struct layer *layer, struct statement s,
+		      const struct toml_value *value, struct cordon_error *err)
+{
+	bool ports = key_rows[s.key].type == TYPE_PORTS;
+
+	if (!value->array->items.n) {
+		s.empty = true;
+		return push(a, layer, &s, err);
+	}
+	if (value->array->items.n > LIST_MAX)
+		return err_set(err, CORDON_E_LIMIT, 0, "config",
+			       "%s:%u:%u: %s has more than %d elements", s.origin.file,
+			       s.origin.line, s.origin.column, key_rows[s.key].name, LIST_MAX);
+	vec_each(item, &value->array->items) {
+		struct statement one = { .key = s.key, .origin = origin_at(&s.origin, item->at) };
+		int r;
+
+		if (item->type != (ports ? TOML_INTEGER : TOML_STRING))
+			return wrong_type(err, s.key, &one.origin, item,
+					  ports ? "a list of numbers" : "a list of strings");
+		one.text = ports ? (struct str){ 0 } : item->string;
+		r = ports ? integer_value(a, layer, &one, false, item, err)
+			  : add_checked(a, layer, one, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static const char *wanted_type(enum key_type type)
+{
+	switch (type) {
+	case TYPE_PATHS:
+	case TYPE_PATTERNS:
+	case TYPE_NAMES:
+		return "a list of strings";
+	case TYPE_PORTS:
+		return "a list of numbers";
+	case TYPE_NETWORK:
+		return "\"off\", \"on\" or a list of hosts";
+	case TYPE_CHOICE:
+	case TYPE_NAME:
+		return "a string";
+	case TYPE_BOOL:
+		return "true or false";
+	case TYPE_DURATION:
+		return "a time such as \"10m\" or a number of seconds";
+	case TYPE_SIZE:
+		return "a size such as \"512M\" or a number of bytes";
+	case TYPE_COUNT:
+		return "a number";
+	case TYPE_ENVIRON:
+		return "a table of strings";
+	}
+	return "something else";
+}
+
+static int toml_network(struct arena *a, struct layer *layer, struct statement s,
+			const struct toml_value *value, struct cordon_error *err)
+{
+	/* allow_network = true is what R4.1 calls it. */
+	if (value->type == TOML_BOOLEAN)
+		s.text = value->boolean ? STR("on") : STR("off");
+	else if (value->type == TOML_STRING && is_network_word(value->string))
+		s.text = value->string;
+	else if (value->type == TOML_ARRAY)
+		return list_array(a, layer, s, value, err);
+	else if (value->type == TOML_STRING)
+		return bad_value(err, s.key, &s.origin, value->string,
+				 "\"off\", \"on\" or a list of hosts");
+	else
+		return wrong_type(err, s.key, &s.origin, value, wanted_type(TYPE_NETWORK));
+	return push(a, layer, &s, err);
+}
+
+int layer_add_toml(struct arena *a, struct layer *layer, enum key key, bool by_alias,
+		   const struct toml_value *value, const struct origin *origin,
+		   struct cordon_error *err)
+{
+	enum key_type type = key_rows[key].type;
+	struct statement s = { .key = key, .origin = origin_at(origin, value->at) };
+	bool number = type == TYPE_DURATION || type == TYPE_SIZE || type == TYPE_COUNT;
+	bool textual = number || type == TYPE_CHOICE || type == TYPE_NAME;
+
+	if (type == TYPE_NETWORK)
+		return toml_network(a, layer, s, value, err);
+	if (type == TYPE_ENVIRON && value->type == TOML_TABLE)
+		return environ_table(a, layer, s, value, err);
+	if (key_type_is_list(type) && value->type == TOML_ARRAY && type != TYPE_ENVIRON)
+		return list_array(a, layer, s, value, err);
+	if (type == TYPE_BOOL && value->type == TOML_BOOLEAN) {
+		s.number = value->boolean;
+		return push(a, layer, &s, err);
+	}
+	if (number && value->type == TOML_INTEGER)
+		return integer_value(a, layer, &s, by_alias, value, err);
+	if (textual && value->type == TOML_STRING) {
+		s.text = value->string;
+		return add_checked(a, layer, s, err);
+	}
+	return wrong_type(err, key, &s.origin, value, wanted_type(type));
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ruleset: a tree of path components with three kinds of edges - literal, found
+ * by hash; pattern, tried one by one; and "**", which stays alive over any number of
+ * components. Matching walks the object once with the set of states alive.
+ */
+#include "policy/rules.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/path.h"
+#include "fmt/glob.h"
+
+#define NO_NODE UINT32_MAX
+#define ROOT_NODE 0
+
+struct rule_node {
+	struct str name;	/* literal component or pattern */
+	uint32_t parent;
+	uint32_t first_pattern;	/* children by pattern, a list */
+	uint32_t next_pattern;
+	uint32_t any;		/* child by "**" */
+	uint32_t first_rule;	/* rules that end here, a list through next_rule */
+	bool restricted_below;	/* a read or deny rule ends at a literal descendant */
+	bool is_any;
+};
+
+struct ruleset {
+	struct arena *arena;
+	VEC(struct rule) rules;
+	VEC(uint32_t) next_rule;
+	VEC(struct rule_node) nodes;
+	uint32_t *table;	/* literal edges: hash of (parent, name) -> node */
+	size_t table_size;	/* a power of two */
+	size_t literals;
+	size_t glob_states;
+	size_t globs;
+};
+
+static const char *const source_names[] = {
+	[SOURCE_PROFILE] = "profile", [SOURCE_SYSTEM] = "system", [SOURCE_USER] = "user",
+	[SOURCE_FLAGS] = "flags",     [SOURCE_PROJECT] = "project",
+	[SOURCE_LOCKED] = "locked",   [SOURCE_CORDON] = "cordon",
+};
+
+const char *source_to_string(enum source source)
+{
+	return source_names[source];
+}
+
+const char *access_to_string(enum access access)
+{
+	static const char *const names[] = { "none", "read", "write" };
+
+	return names[access];
+}
+
+const char *right_to_string(enum right right)
+{
+	static const char *const names[] = { "deny", "read", "write", "exec" };
+
+	return names[right];
+}
+
+void origin_print(struct buf *b, const struct origin *origin)
+{
+	buf_add_escaped(b, str_of(origin->file));
+	if (origin->line)
+		buf_addf(b, ":%u", origin->line);
+}
+
+static uint32_t node_new(struct ruleset *set, struct str name, uint32_t parent)
+{
+	struct rule_node *node = vec_push(&set->nodes, set->arena);
+
+	if (!node)
+		return NO_NODE;
+	*node = (struct rule_node){
+		.name = name, .parent = parent, .first_pattern = NO_NODE,
+		.next_pattern = NO_NODE, .any = NO_NODE, .first_rule = NO_NODE,
+	};
+	return (uint32_t)(set->nodes.n - 1);
+}
+
+struct ruleset *ruleset_new(struct arena *a)
+{
+	struct ruleset *set = arena_new(a, struct ruleset);
+
+	if (!set)
+		return NULL;
+	set->arena = a;
+	return node_new(set, STR(""), ROOT_NODE) == NO_NODE ? NULL : set;
+}
+
+size_t ruleset_count(const struct ruleset *set)
+{
+	return set->rules.n;
+}
+
+const struct rule *ruleset_at(const struct ruleset *set, size_t i)
+{
+	return &set->rules.at[i];
+}
+
+static uint64_t edge_hash(uint32_t parent, struct str name)
+{
+	uint64_t h = 14695981039346656037u ^ parent;
+
+	for (size_t i = 0; i < name.n; i++)
+		h = (h ^ (uint8_t)name.p[i]) * 1099511628211u;
+	return h ^ h >> 29;
+}
+
+/* The slot that holds the edge, or the free one where it belongs. */
+static uint32_t *edge_slot(const struct ruleset *set, uint32_t parent, struct str name)
+{
+	size_t i = edge_hash(parent, name) & (set->table_size - 1);
+
+	for (;; i = (i + 1) & (set->table_size - 1)) {
+		uint32_t child = set->table[i];
+
+		if (child == NO_NODE ||
+		    (set->nodes.at[child].parent == parent &&
+		     str_eq(set->nodes.at[child].name, name)))
+			return &set->table[i];
+	}
+}
+
+static uint32_t literal_child(const struct ruleset *set, uint32_t parent, struct str name)
+{
+	return set->table_size ? *edge_slot(set, parent, name) : NO_NODE;
+}
+
+/* Keeps the table at most half full. */
+static bool table_make_room(struct ruleset *set)
+{
+	size_t old_size = set->table_size, size = old_size ? old_size * 2 : 64;
+	uint32_t *old = set->table;
+
+	if (set->literals * 2 < old_size)
+		return true;
+	set->table = arena_array(set->arena, size, sizeof(*set->table));
+	if (!set->table) {
+		set->table = old;
+		return false;
+	}
+	memset(set->table, 0xff, size * sizeof(*set->table));
+	set->table_size = size;
+	for (size_t i = 0; i < old_size; i++)
+		if (old[i] != NO_NODE) {
+			const struct rule_node *node = &set->nodes.at[old[i]];
+
+			*edge_slot(set, node->parent, node->name) = old[i];
+		}
+	return true;
+}
+
+static uint32_t add_literal(struct ruleset *set, uint32_t parent, struct str name)
+{
+	uint32_t child = literal_child(set, parent, name);
+
+	if (child != NO_NODE || !table_make_room(set))
+		return child;
+	child = node_new(set, name, parent);
+	if (child != NO_NODE) {
+		*edge_slot(set, parent, name) = child;
+		set->literals++;
+	}
+	return child;
+}
+
+static uint32_t add_pattern(struct ruleset *set, uint32_t parent, struct str name)
+{
+	uint32_t child = set->nodes.at[parent].first_pattern;
+
+	for (; child != NO_NODE; child = set->nodes.at[child].next_pattern)
+		if (str_eq(set->nodes.at[child].name, name))
+			return child;
+	child = node_new(set, name, parent);
+	if (child == NO_NODE)
+		return NO_NODE;
+	set->nodes.at[child].next_pattern = set->nodes.at[parent].first_pattern;
+	set->nodes.at[parent].first_pattern = child;
+	return child;
+}
+
+static uint32_t add_any(struct ruleset *set, uint32_t parent)
+{
+	uint32_t child = set->nodes.at[parent].any;
+
+	if (child != NO_NODE)
+		return child;
+	child = node_new(set, STR("**"), parent);
+	if (child != NO_NODE) {
+		set->nodes.at[child].is_any = true;
+		set->nodes.at[parent].any = child;
+	}
+	return child;
+}
+
+/* A literal component of a glob may be quoted; the tree holds it unquoted. */
+static bool unquoted(struct ruleset *set, struct str part, struct str *ret)
+{
+	autobuf struct buf b;
+	char *copy;
+
+	if (str_find(part, '\\') == part.n) {
+		*ret = part;
+		return true;
+	}
+	buf_init(&b, part.n);
+	glob_unquote(&b, part);
+	copy = arena_dup(set->arena, buf_str(&b));
+	*ret = (struct str){ copy, b.n };
+	return copy != NULL;
+}
+
+/* Walks or makes the nodes of a path; "a/ **" means "a/ ** / *": at least one more. */
+static uint32_t add_path(struct ruleset *set, const struct rule *rule)
+{
+	struct str rest = rule->path, part;
+	uint32_t node = ROOT_NODE;
+	bool glob = rule->kind == RULE_GLOB;
+
+	while (node != NO_NODE && path_next(&rest, &part)) {
+		size_t before = set->nodes.n;
+
+		if (glob && str_eq(part, STR("**"))) {
+			node = add_any(set, node);
+			if (!rest.n && node != NO_NODE)
+				node = add_pattern(set, node, STR("*"));
+		} else if (glob && glob_has_magic(part)) {
+			node = add_pattern(set, node, part);
+		} else if (!glob || unquoted(set, part, &part)) {
+			node = add_literal(set, node, part);
+		} else {
+			node = NO_NODE;
+		}
+		if (glob)
+			set->glob_states += set->nodes.n - before;
+	}
+	return node;
+}
+
+/* The ancestors by literal edges of a restrictive rule must stay directories. */
+static void mark_restricted(struct ruleset *set, uint32_t node)
+{
+	while (node != ROOT_NODE) {
+		node = set->nodes.at[node].parent;
+		set->nodes.at[node].restricted_below = true;
+	}
+}
+
+int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_error *err)
+{
+	struct rule *copy;
+	uint32_t node, *next;
+
+	if (set->rules.n >= RULES_MAX)
+		return err_set(err, CORDON_E_LIMIT, 0, "policy", "more than %d rules", RULES_MAX);
+	node = add_path(set, rule);
+	if (set->glob_states > GLOB_STATES_MAX || set->globs >= GLOB_STATES_MAX)
+		return err_set(err, CORDON_E_LIMIT, 0, "policy",
+			       "%s: the globs of one policy have more than %d parts together",
+			       rule->spelled.p, GLOB_STATES_MAX);
+	copy = node == NO_NODE ? NULL : vec_push(&set->rules, set->arena);
+	next = copy ? vec_push(&set->next_rule, set->arena) : NULL;
+	if (!next)
+		return err_nomem(err, "policy");
+	*copy = *rule;
+	if (rule->kind == RULE_GLOB)
+		copy->glob_index = (uint16_t)set->globs++;
+	*next = set->nodes.at[node].first_rule;
+	set->nodes.at[node].first_rule = (uint32_t)(set->rules.n - 1);
+	if (rule->right == RIGHT_DENY || rule->right == RIGHT_READ)
+		mark_restricted(set, node);
+	return 0;
+}
+
+/* The states alive after some components of the object. Literal edges of one state
+ * lead to one state, so beside the globs' there is never more than one. */
+struct states {
+	size_t n;
+	uint32_t at[2 * GLOB_STATES_MAX + 2];
+};
+
+static void states_add(const struct ruleset *set, struct states *s, uint32_t node)
+{
+	while (node != NO_NODE) {
+		for (size_t i = 0; i < s->n; i++)
+			if (s->at[i] == node)
+				return;
+		s->at[s->n++] = node;
+		node = set->nodes.at[node].any; /* "**" matches nothing as well */
+	}
+}
+
+static void states_step(const struct ruleset *set, const struct states *from, struct str part,
+			struct states *to)
+{
+	to->n = 0;
+	for (size_t i = 0; i < from->n; i++) {
+		const struct rule_node *node = &set->nodes.at[from->at[i]];
+		uint32_t p = node->first_pattern;
+
+		if (node->is_any)
+			states_add(set, to, from->at[i]);
+		states_add(set, to, literal_child(set, from->at[i], part));
+		for (; p != NO_NODE; p = set->nodes.at[p].next_pattern)
+			if (glob_component_match(set->nodes.at[p].name, part))
+				states_add(set, to, p);
+	}
+}
+
+static void offer(struct hit *hit, const struct rule *rule, size_t depth)
+{
+	const struct rule *old = hit->rule;
+
+	/* enum right is ordered by access: of one source the lower one wins a tie. */
+	if (old && hit->depth == depth &&
+	    (old->origin.source > rule->origin.source ||
+	     (old->origin.source == rule->origin.source && old->right <= rule->right)))
+		return;
+	*hit = (struct hit){ rule, depth };
+}
+
+static void offer_rule(struct match *m, const struct rule *rule, size_t depth)
+{
+	bool opens = rule->origin.source == SOURCE_USER ||
+		     rule->origin.source == SOURCE_FLAGS || rule->flags & RULE_HARMLESS;
+
+	if (rule->right == RIGHT_EXEC || rule->right == RIGHT_DENY)
+		offer(&m->exec, rule, depth);
+	if (rule->right != RIGHT_EXEC)
+		offer(&m->data, rule, depth);
+	if (rule->flags & RULE_SECRET)
+		offer(&m->secret, rule, depth);
+	else if (opens && rule->right != RIGHT_DENY)
+		offer(&m->opener, rule, depth);
+}
+
+struct walk {
+	const struct ruleset *set;
+	struct match *match;
+	size_t depth;
+	bool last;	/* no component of the object is left */
+	uint64_t seen_globs[GLOB_STATES_MAX / 64 + 1];
+};
+
+/* A glob's depth is that of the shortest prefix it matches: later hits do not count. */
+static bool glob_seen_before(struct walk *w, const struct rule *rule)
+{
+	uint64_t bit = (uint64_t)1 << (rule->glob_index % 64);
+	uint64_t *word = &w->seen_globs[rule->glob_index / 64];
+	bool before = *word & bit;
+
+	*word |= bit;
+	return before;
+}
+
+static void offer_node(struct walk *w, const struct rule_node *node)
+{
+	uint32_t r = node->first_rule;
+
+	for (; r != NO_NODE; r = w->set->next_rule.at[r]) {
+		const struct rule *rule = &w->set->rules.at[r];
+
+		if (rule->kind == RULE_EXACT && !w->last)
+			continue;
+		if (rule->kind == RULE_GLOB && glob_seen_before(w, rule))
+			continue;
+		offer_rule(w->match, rule, w->depth);
+	}
+}
+
+void ruleset_match(const struct ruleset *set, struct str object, struct match *ret)
+{
+	struct walk w = { .set = set, .match = ret };
+	struct states alive[2];
+	struct str rest = object, part = { 0 };
+
+	*ret = (struct match){ 0 };
+	alive[0].n = 0;
+	states_add(set, &alive[0], ROOT_NODE);
+	for (;; w.depth++) {
+		const struct states *now = &alive[w.depth % 2];
+
+		w.last = !rest.n || str_eq(rest, STR("/"));
+		ret->restricted_below = false;
+		for (size_t i = 0; i < now->n; i++) {
+			const struct rule_node *node = &set->nodes.at[now->at[i]];
+
+			offer_node(&w, node);
+			if (!node->is_any && str_eq(node->name, part))
+				ret->restricted_below |= node->restricted_below;
+		}
+		if (!now->n || !path_next(&rest, &part))
+			return;
+		states_step(set, now, part, &alive[(w.depth + 1) % 2]);
+	}
+}

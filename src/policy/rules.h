@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules and sets of rules.
+ *
+ * A rule gives a right on a path. A ruleset finds, for an object, the deepest rule
+ * of each axis (DESIGN 4, rules 2, 4 and 5). Looking up costs the depth of the
+ * object times the glob states alive on the way, not the number of rules: literal
+ * components are found in one hash table, and only globs keep extra states.
+ *
+ * A ruleset is built once and then constant; matching allocates nothing and may run
+ * in several threads.
+ */
+#ifndef CORDON_POLICY_RULES_H
+#define CORDON_POLICY_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+/* Trusted sources come first, in the order in which later ones win ties. */
+enum source {
+	SOURCE_PROFILE,
+	SOURCE_SYSTEM,
+	SOURCE_USER,
+	SOURCE_FLAGS,
+	SOURCE_PROJECT,	/* narrows only */
+	SOURCE_LOCKED,	/* system rules that nothing may undo */
+	SOURCE_CORDON,	/* cordon's own protection */
+};
+const char *source_to_string(enum source source);
+
+/* Where a rule or value was written. line 0: not from a file. */
+struct origin {
+	enum source source;
+	const char *file;	/* a path, "profile moderate", "--allow-read"; never NULL */
+	uint32_t line, column;
+};
+void origin_print(struct buf *b, const struct origin *origin);
+
+enum access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
+const char *access_to_string(enum access access);
+
+enum right { RIGHT_DENY, RIGHT_READ, RIGHT_WRITE, RIGHT_EXEC };
+const char *right_to_string(enum right right);
+
+enum rule_kind { RULE_SUBTREE, RULE_EXACT, RULE_GLOB };
+
+enum rule_flag {
+	RULE_SECRET = 1,	/* opened only by a user or flag rule (rule 12) */
+	RULE_CONTROL = 2,	/* decides what runs later, outside */
+	RULE_OPTIONAL = 4,	/* built in: silently useless where the path is absent */
+	RULE_ALIAS = 8,		/* second spelling of the rule before it */
+	RULE_PRIVATE = 16,	/* the sandbox's own /tmp, /dev, /proc: not the host's */
+	RULE_HARMLESS = 32,	/* an exception inside a secret */
+};
+
+enum node_type { NODE_ABSENT, NODE_FILE, NODE_DIR, NODE_SYMLINK, NODE_SOCKET, NODE_OTHER };
+
+/* What was found at a path when the policy was built. */
+struct node {
+	enum node_type type;
+	uint64_t dev, ino;
+};
+
+struct rule {
+	enum right right;
+	enum rule_kind kind;
+	unsigned flags;		/* enum rule_flag */
+	struct str path;	/* normal path, or a glob with quoting for RULE_GLOB */
+	struct str spelled;	/* as written */
+	const char *set;	/* "secrets", "control"; NULL when not from a set */
+	struct origin origin;
+	struct node node;	/* not for globs */
+	uint16_t glob_index;	/* position among the globs of its ruleset */
+};
+
+/* The most rules, and the most pattern components, of one ruleset. */
+#define RULES_MAX 20000
+#define GLOB_STATES_MAX 512
+
+struct ruleset;
+
+/* An empty ruleset in the arena; NULL when memory is out. */
+struct ruleset *ruleset_new(struct arena *a);
+/* Adds a copy of the rule (its strings must outlive the set). */
+int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_error *err);
+size_t ruleset_count(const struct ruleset *set);
+const struct rule *ruleset_at(const struct ruleset *set, size_t i);
+
+struct hit {
+	const struct rule *rule;	/* NULL: nothing matched */
+	size_t depth;
+};
+
+struct match {
+	struct hit data;	/* deciding read, write or deny */
+	struct hit exec;	/* deciding exec or deny */
+	struct hit secret;	/* deepest secret rule */
+	struct hit opener;	/* deepest grant by user, flags or @harmless */
+	/* A more restrictive rule sits strictly below: the object must stay a
+	 * directory (rule 11). */
+	bool restricted_below;
+};
+
+/* object must be a normal path. */
+void ruleset_match(const struct ruleset *set, struct str object, struct match *ret);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the policy needs to know of the file system, as an interface: the program
+ * brings the real one (run/world_os.c), tests and fuzzers bring their own. The policy
+ * makes no system call of its own.
+ */
+#ifndef CORDON_POLICY_WORLD_H
+#define CORDON_POLICY_WORLD_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "policy/rules.h"
+
+struct world {
+	/* Follows every symlink of a normal path. Where the path does not exist, what
+	 * exists of it is resolved and the rest kept as spelled; ret_node is then
+	 * NODE_ABSENT. A path that cannot be followed (a loop, no permission to search,
+	 * too long) is an error. */
+	int (*resolve)(const struct world *world, struct arena *a, struct str path,
+		       struct str *ret_real, struct node *ret_node, struct cordon_error *err);
+	void *data;
+};
+
+/* The places a path may refer to; normal paths, symlinks resolved. */
+struct places {
+	struct str workdir;
+	struct str home;
+	struct str tmp;
+	struct str data;	/* --data-dir; the workdir when not given */
+	struct str cordon_home;
+	struct str git_dir;	/* real git directory of the workdir; empty when none */
+	struct str git_common;	/* its common directory, when a worktree; else empty */
+};
+
+#endif
