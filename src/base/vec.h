@@ -25,7 +25,7 @@
 				       &(v)->cap, sizeof(*(v)->at)))
 
 #define vec_each(item, v) \
-	for (__typeof__((v)->at) item = (v)->at; \
+	for (__typeof__(*(v)->at) *item = (v)->at; \
 	     item < (v)->at + (v)->n; item++)
 
 /* Used by vec_push only. */
