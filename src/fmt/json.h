@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json: the thin layer over jansson. Reading adds limits and places, writing adds
+ * text that is not UTF-8; the tree itself is jansson's json_t.
+ *
+ * Text from the system (paths, arguments) can hold any byte, a JSON string cannot.
+ * Such text is escaped, and the object that holds it says so:
+ *
+ *	{ "op": "write", "object": "/tmp/caf\\xe9", "escaped": true }
+ *
+ * In an object with "escaped": true *every* string directly in it is escaped: \\ is
+ * a backslash and \xNN is one byte (bytes that are not UTF-8, and NUL). In an object
+ * without that member all strings stand for themselves. json_set_text keeps this
+ * true whatever the order of the calls, and json_get_text reads it back; a string
+ * put in by other means after a text was escaped must not hold a backslash.
+ */
+#ifndef CORDON_FMT_JSON_H
+#define CORDON_FMT_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#define JSON_DEPTH_LIMIT 64 /* arrays and objects within each other */
+
+/* Reads one JSON value of any type. More than `max` bytes, a nesting deeper than
+ * JSON_DEPTH_LIMIT, a duplicate key or anything behind the value is an error;
+ * messages start with name:line:column. *ret is the caller's to json_decref. */
+int json_read(struct str text, const char *name, size_t max, json_t **ret,
+	      struct cordon_error *err);
+
+/* Sets obj[key] to text, escaped if need be. False when memory is out; what obj then
+ * holds must not be shown to anybody. */
+bool json_set_text(json_t *obj, const char *key, struct str text);
+/* The bytes given to json_set_text, NUL-terminated in the arena. False when there
+ * is no such string, its escapes are malformed, or memory is out. */
+bool json_get_text(const json_t *obj, const char *key, struct arena *a,
+		   struct str *ret);
+
+/* Appends the value, members in the order they were set. Pretty means indented and
+ * with a newline at the end. Failure is the buffer's. */
+void json_print(struct buf *b, const json_t *value, bool pretty);
+
+#endif
