@@ -25,11 +25,11 @@ enum cordon_kind {
 };
 
 struct cordon_error {
-	int code;		/* enum cordon_code */
-	int sys_errno;		/* 0 when no system call was involved */
-	char stage[24];		/* what was being done: "config", "compile", "mount" ... */
-	char message[312];	/* names the object; may start with file:line:column */
-	char hint[168];		/* what to do next; may be empty */
+	int code;	   /* enum cordon_code */
+	int sys_errno;	   /* 0 when no system call was involved */
+	char stage[24];	   /* what was being done: "config", "compile", "mount" ... */
+	char message[312]; /* names the object; may start with file:line:column */
+	char hint[168];	   /* what to do next; may be empty */
 };
 
 /* Names and properties from errors.def; an unknown code reads as "bug". */

@@ -16,7 +16,7 @@ struct arena_block;
 
 struct arena {
 	struct arena_block *blocks;
-	size_t used;	/* bytes handed out, padding included */
+	size_t used; /* bytes handed out, padding included */
 	size_t max;
 };
 
@@ -28,8 +28,8 @@ void *arena_alloc(struct arena *a, size_t size);
 void *arena_array(struct arena *a, size_t count, size_t size); /* checks the product */
 /* NUL-terminated copies. */
 char *arena_dup(struct arena *a, struct str s);
-__attribute__((format(printf, 2, 3)))
-char *arena_printf(struct arena *a, const char *fmt, ...);
+char *arena_printf(struct arena *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define autoarena __attribute__((cleanup(arena_free)))

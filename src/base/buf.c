@@ -104,7 +104,7 @@ struct str buf_str(const struct buf *b)
 static size_t printable_sequence(struct str s)
 {
 	uint8_t c = (uint8_t)s.p[0];
-	size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+	size_t n = c < 0xe0 ? 2 : (c < 0xf0 ? 3 : 4);
 	uint32_t point = 0;
 
 	if (c < 0x80)

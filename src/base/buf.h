@@ -14,22 +14,22 @@
 #include "base/str.h"
 
 struct buf {
-	char *p;	/* never NULL after init */
-	size_t n;	/* bytes without the terminator */
+	char *p;  /* never NULL after init */
+	size_t n; /* bytes without the terminator */
 	size_t cap;
 	size_t max;
 	bool failed;
 };
 
 void buf_init(struct buf *b, size_t max);
-void buf_free(struct buf *b); /* accepts a zeroed buf; leaves it empty and usable */
+void buf_free(struct buf *b);  /* accepts a zeroed buf; leaves it empty and usable */
 void buf_clear(struct buf *b); /* empties, forgets a failure, keeps the memory */
 
 void buf_add(struct buf *b, struct str s);
 void buf_adds(struct buf *b, const char *text);
 void buf_addc(struct buf *b, char c);
-__attribute__((format(printf, 2, 3)))
-void buf_addf(struct buf *b, const char *fmt, ...);
+void buf_addf(struct buf *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 struct str buf_str(const struct buf *b);
 
 /* Text from inside the sandbox or from a file, made safe for a terminal: control

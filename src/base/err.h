@@ -14,17 +14,17 @@
 
 /* Fills *err and returns -code. errnum 0 means no system call was involved;
  * otherwise ": strerror(errnum)" is appended to the message. */
-__attribute__((format(printf, 5, 6)))
 int err_set(struct cordon_error *err, enum cordon_code code, int errnum,
-	    const char *stage, const char *fmt, ...);
+	    const char *stage, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 
 /* Sets the hint of an error that is already filled; returns -err->code. */
-__attribute__((format(printf, 2, 3)))
-int err_hint(struct cordon_error *err, const char *fmt, ...);
+int err_hint(struct cordon_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Puts "text: " in front of the message; returns -err->code. */
-__attribute__((format(printf, 2, 3)))
-int err_wrap(struct cordon_error *err, const char *fmt, ...);
+int err_wrap(struct cordon_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Shorthand for the most common failure of all. */
 int err_nomem(struct cordon_error *err, const char *stage);

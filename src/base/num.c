@@ -67,8 +67,11 @@ static const struct {
 	struct str name;
 	uint64_t ms;
 } time_units[] = {
-	{ { "d", 1 }, 86400000 }, { { "h", 1 }, 3600000 }, { { "m", 1 }, 60000 },
-	{ { "s", 1 }, 1000 },	  { { "ms", 2 }, 1 },
+	{ { "d", 1 }, 86400000 },
+	{ { "h", 1 }, 3600000 },
+	{ { "m", 1 }, 60000 },
+	{ { "s", 1 }, 1000 },
+	{ { "ms", 2 }, 1 },
 };
 #define TIME_UNITS (sizeof(time_units) / sizeof(time_units[0]))
 

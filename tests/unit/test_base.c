@@ -55,12 +55,18 @@ Test(num, sizes)
 		bool good;
 		uint64_t value;
 	} rows[] = {
-		{ "0", true, 0 },	      { "512M", true, 512u << 20 },
-		{ "1KiB", true, 1024 },	      { "2gb", true, 2ull << 30 },
-		{ "", false, 0 },	      { "-1", false, 0 },
-		{ "1X", false, 0 },	      { "1 K", false, 0 },
-		{ "1Kx", false, 0 },	      { "18446744073709551615", true, UINT64_MAX },
-		{ "16777216T", false, 0 },    { "99999999999999999999", false, 0 },
+		{ "0", true, 0 },
+		{ "512M", true, 512u << 20 },
+		{ "1KiB", true, 1024 },
+		{ "2gb", true, 2ull << 30 },
+		{ "", false, 0 },
+		{ "-1", false, 0 },
+		{ "1X", false, 0 },
+		{ "1 K", false, 0 },
+		{ "1Kx", false, 0 },
+		{ "18446744073709551615", true, UINT64_MAX },
+		{ "16777216T", false, 0 },
+		{ "99999999999999999999", false, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -95,9 +101,12 @@ Test(num, durations_round_trip)
 Test(path, normalises_lexically)
 {
 	static const char *const rows[][3] = {
-		{ "/w", "a/b", "/w/a/b" }, { "/w", "../x", "/x" },
-		{ "/", "..", "/" },	   { "/w", "/a//b/./c/", "/a/b/c" },
-		{ "/w", ".", "/w" },	   { "/w/x", "../../../..", "/" },
+		{ "/w", "a/b", "/w/a/b" },
+		{ "/w", "../x", "/x" },
+		{ "/", "..", "/" },
+		{ "/w", "/a//b/./c/", "/a/b/c" },
+		{ "/w", ".", "/w" },
+		{ "/w/x", "../../../..", "/" },
 	};
 	struct arena a;
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# A short front for meson; `make help` lists the targets.
+
+BUILD        ?= build
+PREFIX       ?= /usr/local
+DESTDIR      ?=
+FUZZ_SECONDS ?= 30
+MESON_FLAGS  ?=
+JOBS         ?=
+
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false \
+	   -Dc_args=-fno-sanitize-recover=all -Dstatic=false
+NINJA    = ninja $(if $(JOBS),-j$(JOBS))
+
+.PHONY: all help run test asan fuzz bench soak check format install clean
+
+all: $(BUILD)/build.ninja	## build/cordon, fully static
+	@$(NINJA) -C $(BUILD)
+
+help:	## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+run:	## install what is missing, build, and show what cordon does
+	@tools/deps build
+	@$(MAKE) --no-print-directory all
+	@tools/demo $(BUILD)/cordon
+
+test:	## install what is missing, build, and run every test
+	@tools/deps test
+	@$(MAKE) --no-print-directory all
+	@tools/run-tests $(BUILD)
+
+asan: build-asan/build.ninja	## the tests under ASan and UBSan; leaks fail
+	@$(NINJA) -C build-asan
+	@tools/run-tests --no-user build-asan
+
+fuzz: build-fuzz/build.ninja	## every fuzz harness for FUZZ_SECONDS (30)
+	@$(NINJA) -C build-fuzz
+	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+
+bench: all	## measure against a bare spawn and bubblewrap
+	@test -x bench/run || { echo "make: bench/run does not exist" >&2; exit 1; }
+	@bench/run $(BUILD)/cordon
+
+soak: all	## the long tests, never part of CI
+	@test -x tests/soak/run || { echo "make: tests/soak/run does not exist" >&2; exit 1; }
+	@tests/soak/run $(BUILD)/cordon
+
+check: all	## formatting, shell scripts, layers, docs
+	@tools/check-format
+	@tools/check-shell
+	@tools/check-layers
+	@tools/check-docs --cordon $(BUILD)/cordon
+
+format:	## rewrite the C files with clang-format
+	@tools/check-format --fix
+
+install: all	## install below PREFIX (/usr/local), staged in DESTDIR
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C $(BUILD)
+
+clean:	## remove every build directory
+	@rm -rf build build-asan build-fuzz build-gcc build-clang
+
+# meson writes build.ninja last, so an interrupted setup is begun again.
+$(BUILD)/build.ninja:
+	@tools/deps --check build
+	@meson setup $(BUILD) $(MESON_FLAGS)
+
+build-asan/build.ninja:
+	@tools/deps --check test
+	@CC=gcc meson setup build-asan $(SANITIZE) $(MESON_FLAGS)
+
+build-fuzz/build.ninja:
+	@command -v clang >/dev/null || { echo "make: fuzzing needs clang: tools/deps test" >&2; exit 1; }
+	@CC=clang meson setup build-fuzz $(SANITIZE) -Dfuzz=true $(MESON_FLAGS)

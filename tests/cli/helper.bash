@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # status, output and stderr come from bats
+#
+# What every bats file starts with: `load helper` (`load ../cli/helper` from
+# tests/escape). Each test gets
+#
+#	$SCRATCH	a directory of its own, removed afterwards
+#	$HOME		an empty home in it; no CORDON_* variable of the caller
+#	$WORKDIR	an empty directory in it, the current one
+#	cordon ...	the program under test; `run cordon ...` to look at the outcome
+#
+# $CORDON names the binary (build/cordon of the clone unless set). A file that
+# needs its own setup or teardown calls cordon_setup and cordon_teardown in it.
+
+bats_require_minimum_version 1.5.0
+
+cordon_setup() {
+	CORDON=${CORDON:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build/cordon}
+	[ -x "$CORDON" ] || fail "no cordon at $CORDON; run make"
+	# /var/tmp and not /tmp, which profiles replace by a private one: tests look
+	# from outside at what the command did.
+	SCRATCH=$(mktemp -d "${CORDON_TEST_TMP:-/var/tmp}/cordon-bats.XXXXXX")
+	export HOME=$SCRATCH/home WORKDIR=$SCRATCH/work
+	unset CORDON_HOME XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME
+	mkdir "$HOME" "$WORKDIR"
+	cd "$WORKDIR" || return
+}
+
+cordon_teardown() {
+	cd /
+	[ -n "${SCRATCH:-}" ] || return 0
+	# A test may have left directories nobody can enter.
+	chmod -R u+rwX "$SCRATCH" 2>/dev/null || true
+	rm -rf "$SCRATCH"
+}
+
+setup() {
+	cordon_setup
+}
+
+teardown() {
+	cordon_teardown
+}
+
+cordon() {
+	"$CORDON" "$@"
+}
+
+fail() {
+	printf '%s\n' "$@" >&2
+	return 1
+}
+
+is_root() {
+	[ "$(id -u)" = 0 ]
+}
+
+# For something this machine lacks although it has to work: a skip for a
+# developer, a failure where CORDON_MUST_WORK=1. Plain `skip` is for what does not
+# apply (a test for root run by a user).
+must_or_skip() {
+	[ "${CORDON_MUST_WORK:-}" = 1 ] && fail "must work here: $*"
+	skip "$*"
+}
+
+# The outcome of the last `run`, for failure messages.
+outcome() {
+	printf 'status: %s\noutput:\n%s\n' "$status" "$output"
+	[ -z "${stderr:-}" ] || printf 'stderr:\n%s\n' "$stderr"
+}
+
+assert_status() {
+	[ "$status" -eq "$1" ] || fail "wanted status $1" "$(outcome)"
+}
+
+assert_success() {
+	assert_status 0
+}
+
+assert_equal() {
+	[ "$1" = "$2" ] || fail "wanted: $2" "got:    $1"
+}
+
+assert_output() {
+	[ "$output" = "$1" ] || fail "wanted exactly:" "$1" "$(outcome)"
+}
+
+assert_contains() {
+	[[ $output == *"$1"* ]] || fail "wanted in the output: $1" "$(outcome)"
+}
+
+refute_contains() {
+	[[ $output != *"$1"* ]] || fail "not wanted in the output: $1" "$(outcome)"
+}
+
+# An extended regular expression against the whole output.
+assert_matches() {
+	[[ $output =~ $1 ]] || fail "wanted to match: $1" "$(outcome)"
+}
+
+assert_file() {
+	[ -e "$1" ] || [ -L "$1" ] || fail "wanted to exist: $1" "$(outcome)"
+}
+
+refute_file() {
+	if [ -e "$1" ] || [ -L "$1" ]; then
+		fail "not wanted to exist: $1" "$(outcome)"
+	fi
+}
+
+# assert_json JQ-EXPRESSION: true for the output.
+assert_json() {
+	jq -e "$1" <<<"$output" >/dev/null || fail "not true of the JSON: $1" "$(outcome)"
+}
