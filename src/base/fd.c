@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptor helpers and whole-file reading with a ceiling. */
-#define _GNU_SOURCE
 #include "base/fd.h"
 
 #include <errno.h>
