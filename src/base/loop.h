@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop: the single-threaded event loop: descriptors, timers and signals.
+ *
+ * Watches and timers live in the caller's memory and must stay in place while they
+ * are active; the loop allocates nothing for them and never closes a descriptor it
+ * was given. A callback may add, change and remove anything, itself included. A
+ * pidfd is watched like any other descriptor: it is readable when the process ends.
+ *
+ * Signals given to loop_new are blocked from then on and arrive as callbacks;
+ * loop_free takes in what is still pending and restores the mask.
+ */
+#ifndef CORDON_BASE_LOOP_H
+#define CORDON_BASE_LOOP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+
+#include "base/err.h"
+
+struct loop;
+
+struct loop_watch {
+	int fd;
+	void (*ready)(void *data, uint32_t events); /* EPOLLIN, EPOLLHUP ... */
+	void *data;
+	bool active; /* zero before the first loop_watch */
+};
+
+struct loop_timer {
+	void (*fired)(void *data); /* the timer is no longer set when this is called */
+	void *data;
+	uint64_t due; /* milliseconds of loop_now */
+	struct loop_timer *next;
+	bool set; /* zero before the first loop_set_timer */
+};
+
+typedef void loop_signal_fn(void *data, const struct signalfd_siginfo *info);
+
+int loop_new(const sigset_t *signals, loop_signal_fn *on_signal, void *data,
+	     struct loop **ret, struct cordon_error *err);
+void loop_free(struct loop *loop); /* accepts NULL */
+/* The mask as it was before loop_new: what a child should start with. */
+const sigset_t *loop_original_mask(const struct loop *loop);
+
+int loop_watch(struct loop *loop, struct loop_watch *w, uint32_t events,
+	       struct cordon_error *err);
+void loop_unwatch(struct loop *loop, struct loop_watch *w); /* accepts an inactive one */
+
+/* Fires once, `ms` from now; a timer that is already set is moved. */
+void loop_set_timer(struct loop *loop, struct loop_timer *t, uint64_t ms);
+void loop_clear_timer(struct loop *loop, struct loop_timer *t);
+uint64_t loop_now(void); /* CLOCK_MONOTONIC in milliseconds */
+
+/* Runs until a callback calls loop_stop; a stop from before counts too. */
+int loop_run(struct loop *loop, struct cordon_error *err);
+void loop_stop(struct loop *loop);
+
+#endif

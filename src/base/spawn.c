@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parent's half of spawn: clone, the outcome of the exec, and the search of
+ * PATH. What happens in the child is in spawn_child.c.
+ */
+#include "base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+
+int spawn_sane_stdio(struct cordon_error *err)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		/* All lower ones are open, so this is the number that open gives. */
+		if (open("/dev/null", O_RDWR) != fd)
+			return err_set(err, CORDON_E_SYSTEM, errno, "spawn",
+				       "cannot open /dev/null as descriptor %d", fd);
+	}
+	return 0;
+}
+
+static int check_request(const struct spawn_request *r, struct cordon_error *err)
+{
+	if (r->n_fds > SPAWN_FDS_MAX)
+		return err_set(err, CORDON_E_LIMIT, 0, "spawn",
+			       "more than %d descriptors to hand over", SPAWN_FDS_MAX);
+	for (size_t i = 0; i < r->n_fds; i++)
+		if (r->fds[i].to < 0 || r->fds[i].to > SPAWN_TARGET_MAX)
+			return err_set(err, CORDON_E_LIMIT, 0, "spawn",
+				       "descriptor %d is not between 0 and %d",
+				       r->fds[i].to, SPAWN_TARGET_MAX);
+	return 0;
+}
+
+/* Old kernels and old container filters know no clone3; the latter say EPERM, which
+ * without namespace flags can mean nothing else. */
+static bool clone3_missing(uint64_t flags, int errnum)
+{
+	return errnum == ENOSYS || (errnum == EPERM && !flags);
+}
+
+/* Like fork: 0 in the child. *ret_pidfd is -1 when it has to be opened. */
+static pid_t clone_process(uint64_t flags, int *ret_pidfd)
+{
+	struct clone_args args = {
+		.flags = flags | CLONE_PIDFD,
+		.pidfd = (uint64_t)(uintptr_t)ret_pidfd,
+		.exit_signal = SIGCHLD,
+	};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid < 0 && clone3_missing(flags, errno)) {
+		*ret_pidfd = -1;
+		pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+	}
+	return (pid_t)pid;
+}
+
+static int start_child(const struct spawn_request *r, const sigset_t *mask,
+		       int error_write, struct spawned *s, struct cordon_error *err)
+{
+	s->pidfd = -1;
+	s->pid = clone_process(r->clone_flags, &s->pidfd);
+	if (s->pid == 0)
+		spawn_child_main(r, error_write, s->error_fd, mask);
+	if (s->pid < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, "spawn",
+			       "cannot create a process for %s", r->program);
+	if (s->pidfd < 0)
+		s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
+	if (s->pidfd < 0) {
+		err_set(err, CORDON_E_SYSTEM, errno, "spawn",
+			"cannot watch the process of %s", r->program);
+		kill(s->pid, SIGKILL);
+		waitpid(s->pid, NULL, 0);
+		return -err->code;
+	}
+	return 0;
+}
+
+int spawn_start(const struct spawn_request *r, struct spawned *ret,
+		struct cordon_error *err)
+{
+	autoclose int error_read = -1;
+	autoclose int error_write = -1;
+	sigset_t all, before;
+	struct spawned s;
+	int failed = check_request(r, err);
+
+	if (failed)
+		return failed;
+	failed = fd_pipe(&error_read, &error_write);
+	if (failed || fcntl(error_read, F_SETFL, O_NONBLOCK) < 0)
+		return err_set(err, CORDON_E_SYSTEM, failed ? -failed : errno, "spawn",
+			       "cannot create a pipe");
+	s.error_fd = error_read;
+	/* No handler of ours may run in the child. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	failed = start_child(r, r->mask ? r->mask : &before, error_write, &s, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (failed)
+		return failed;
+	steal_fd(&error_read);
+	*ret = s;
+	return 0;
+}
+
+/* The child's strings are taken as they are, but not its word that they end. */
+static int accept_error(const struct cordon_error *sent, struct cordon_error *err)
+{
+	char message[sizeof(sent->message)];
+	char stage[sizeof(sent->stage)];
+	char hint[sizeof(sent->hint)];
+	int code = sent->code;
+
+	if (code <= CORDON_OK || code >= CORDON_CODE_COUNT)
+		code = CORDON_E_BUG;
+	memcpy(message, sent->message, sizeof(message));
+	memcpy(stage, sent->stage, sizeof(stage));
+	memcpy(hint, sent->hint, sizeof(hint));
+	message[sizeof(message) - 1] = '\0';
+	stage[sizeof(stage) - 1] = '\0';
+	hint[sizeof(hint) - 1] = '\0';
+	err_set(err, (enum cordon_code)code, sent->sys_errno, stage, "%s", message);
+	return err_hint(err, "%s", hint);
+}
+
+int spawn_check(struct spawned *s, struct cordon_error *err)
+{
+	struct cordon_error sent;
+	ssize_t got;
+
+	if (s->error_fd < 0)
+		return 0;
+	do
+		got = read(s->error_fd, &sent, sizeof(sent));
+	while (got < 0 && errno == EINTR);
+	if (got < 0 && errno == EAGAIN)
+		return SPAWN_PENDING;
+	fd_close(&s->error_fd);
+	if (got == 0)
+		return 0;
+	if (got != (ssize_t)sizeof(sent))
+		return err_set(err, CORDON_E_SYSTEM, got < 0 ? errno : 0, "spawn",
+			       "cannot read the outcome of the start");
+	return accept_error(&sent, err);
+}
+
+int spawn_wait(struct spawned *s, struct cordon_error *err)
+{
+	struct pollfd known = { .fd = s->error_fd, .events = POLLIN };
+	int outcome;
+
+	while ((outcome = spawn_check(s, err)) == SPAWN_PENDING)
+		poll(&known, 1, -1);
+	return outcome;
+}
+
+void spawn_discard(struct spawned *s)
+{
+	siginfo_t info;
+
+	if (s->pid > 0) {
+		syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+		while (waitid(P_PID, (id_t)s->pid, &info, WEXITED) < 0 && errno == EINTR)
+			;
+		fd_close(&s->pidfd);
+		fd_close(&s->error_fd);
+	}
+	*s = (struct spawned){ .pidfd = -1, .error_fd = -1 };
+}
+
+/* 0 when path can be executed, otherwise the errno that says why not. */
+static int why_not_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
+}
+
+/* dir/name, or cwd/dir/name when dir is relative; not normalised, for ".." after a
+ * symlink means what the kernel says it means. */
+static const char *join(struct arena *a, const char *cwd, struct str dir, const char *name)
+{
+	if (!dir.n)
+		return arena_printf(a, "%s/%s", cwd, name);
+	if (dir.p[0] != '/')
+		return arena_printf(a, "%s/%.*s/%s", cwd, STR_ARG(dir), name);
+	return arena_printf(a, "%.*s/%s", STR_ARG(dir), name);
+}
+
+static int search_dirs(struct arena *a, const char *name, struct str dirs, const char *cwd,
+		       const char **ret_path, struct cordon_error *err)
+{
+	const char *refused = NULL;
+	int refused_errno = 0;
+	struct str dir;
+	bool more;
+
+	do {
+		const char *path;
+		int why;
+
+		more = str_cut(dirs, ':', &dir, &dirs);
+		if (dir.n > PATH_BYTES_MAX)
+			continue;
+		path = join(a, cwd, dir, name);
+		if (!path)
+			return err_nomem(err, "exec");
+		why = why_not_executable(path);
+		if (!why) {
+			*ret_path = path;
+			return 0;
+		}
+		if (why == EACCES && !refused) {
+			refused = path;
+			refused_errno = why;
+		}
+	} while (more);
+	if (refused)
+		return err_set(err, CORDON_E_EXEC, refused_errno, "exec",
+			       "cannot execute %s", refused);
+	err_set(err, CORDON_E_NOT_FOUND, 0, "exec", "%s: command not found", name);
+	return err_hint(err, "it is in none of the directories of PATH");
+}
+
+int spawn_search_path(struct arena *a, const char *name, const char *path_env,
+		      const char *cwd, const char **ret_path, struct cordon_error *err)
+{
+	const char *path;
+
+	if (!*name)
+		return err_set(err, CORDON_E_NOT_FOUND, 0, "exec",
+			       "the name of the command is empty");
+	if (!strchr(name, '/'))
+		return search_dirs(a, name, str_of(path_env ? path_env : "/bin:/usr/bin"),
+				   cwd, ret_path, err);
+	path = name[0] == '/' ? arena_dup(a, str_of(name)) : join(a, cwd, STR(""), name);
+	if (!path)
+		return err_nomem(err, "exec");
+	*ret_path = path;
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals to cordon, passed on to the command, and job control. */
+#include "run/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+static const int forwarded[] = {
+	SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP,
+};
+
+/* What the caller ignores (nohup, a background job) stays ignored: a blocked signal
+ * would be delivered to us all the same. */
+void run_signal_set(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGCHLD);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++) {
+		struct sigaction sa;
+
+		if (sigaction(forwarded[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN)
+			sigaddset(ret, forwarded[i]);
+	}
+}
+
+static void pass_on(struct run *run, int sig)
+{
+	if (run->main_gone)
+		return;
+	if (run->request->wrappers)
+		tree_signal_command(&run->tree, sig);
+	else if (run->request->new_session && kill(-run->main.pid, sig) == 0)
+		return;
+	else /* also when its setsid is still to come */
+		syscall(SYS_pidfd_send_signal, run->main.pidfd, sig, NULL, 0);
+}
+
+static bool in_foreground(void)
+{
+	autoclose int tty = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+	return tty >= 0 && tcgetpgrp(tty) == getpgrp();
+}
+
+/* Returns when somebody continues us, and the command then goes on too. */
+static void stop_together(struct run *run)
+{
+	if (!in_foreground())
+		return;
+	kill(getpid(), SIGSTOP);
+	pass_on(run, SIGCONT);
+}
+
+static void look_for_stop(struct run *run)
+{
+	siginfo_t info = { 0 };
+
+	if (run->main_gone || run->phase != RUN_PHASE_running)
+		return;
+	if (waitid(P_PIDFD, (id_t)run->main.pidfd, &info, WSTOPPED | WNOHANG) == 0 &&
+	    info.si_pid)
+		stop_together(run);
+}
+
+static void suspend_session(struct run *run)
+{
+	/* Its process group is orphaned: the kernel would drop a TSTP. */
+	pass_on(run, SIGSTOP);
+	if (!in_foreground())
+		return;
+	stop_together(run);
+}
+
+static void count_request(struct run *run, int sig, bool by_terminal)
+{
+	if (by_terminal || (sig != SIGTERM && sig != SIGINT))
+		return;
+	run->asked++;
+	if (run->asked > 1 || run->main_gone)
+		run_stop(run, RUN_CAUSE_signal);
+}
+
+void run_on_signal(void *data, const struct signalfd_siginfo *info)
+{
+	struct run *run = data;
+	int sig = (int)info->ssi_signo;
+	bool by_terminal = info->ssi_code == SI_KERNEL;
+
+	if (sig == SIGCHLD) {
+		look_for_stop(run);
+		run_progress(run);
+		return;
+	}
+	if (sig == SIGTSTP && run->request->new_session)
+		suspend_session(run);
+	else if (!by_terminal || run->request->new_session)
+		pass_on(run, sig);
+	count_request(run, sig, by_terminal);
+}

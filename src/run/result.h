@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * result: how one run ended, and the exit status that follows from it.
+ *
+ * Exit status: the command's own; 124 timed out; 125 cordon failed or refused; 126
+ * cannot execute; 127 not found; 128+n signal n; 137 a limit other than time.
+ */
+#ifndef CORDON_RUN_RESULT_H
+#define CORDON_RUN_RESULT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum run_cause {
+#define RUN_CAUSE(name, status, meaning) RUN_CAUSE_##name,
+#include "run/result.def"
+#undef RUN_CAUSE
+	RUN_CAUSE_COUNT
+};
+
+struct run_stream {
+	struct buf text;
+	bool truncated; /* there was more */
+};
+
+struct run_result {
+	enum run_cause cause;
+	int exit_code; /* -1 when the command did not exit by itself */
+	int signal;    /* 0 when no signal ended it */
+	uint64_t duration_ms;
+	struct {
+		uint64_t user_ms, sys_ms; /* of all processes that were waited for */
+		uint64_t max_rss_kb;	  /* of the largest one */
+	} usage;
+	size_t survivors; /* processes that outlived the command and had to be ended */
+	size_t left;	  /* processes that could not be ended: 0 unless the kernel refused */
+	bool captured;
+	struct run_stream out, err;
+	struct cordon_error error; /* filled when cause is setup */
+};
+
+void run_result_free(struct run_result *r); /* accepts a zeroed result */
+
+const char *run_cause_to_string(enum run_cause cause);
+const char *run_cause_meaning(enum run_cause cause);
+int run_result_status(const struct run_result *r);
+
+/* Sets the members that a run alone knows: cause, exit_code, signal, duration_ms,
+ * usage, survivors, with capture stdout and stderr (and *_truncated), with cause
+ * setup error. Text that is no UTF-8 has those bytes as \xNN and its backslashes
+ * doubled, in both streams, and "escaped" is then true. */
+int run_result_to_json(const struct run_result *r, json_t *object,
+		       struct cordon_error *err);
+
+#endif

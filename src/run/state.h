@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of one run, shared by the files of this layer and by no one else.
+ *
+ * Phases only go forward:
+ *
+ *	running -> settling   the command has ended, others of its tree have not
+ *	        -> asked      TERM was sent to everything
+ *	        -> killing    KILL is sent until nothing is left
+ *
+ * and the run is over, in any phase, when no process is left.
+ */
+#ifndef CORDON_RUN_STATE_H
+#define CORDON_RUN_STATE_H
+
+#include "run/capture.h"
+#include "run/supervise.h"
+#include "run/tree.h"
+
+enum run_phase {
+	RUN_PHASE_running,
+	RUN_PHASE_settling,
+	RUN_PHASE_asked,
+	RUN_PHASE_killing,
+};
+
+#define RUN_RLIMITS_MAX 4
+
+struct run {
+	const struct run_request *request;
+	struct run_result result;
+	struct loop *loop;
+	struct tree tree;
+	struct capture capture;
+	struct spawned main;
+	struct loop_watch main_watch, outcome_watch;
+	struct loop_timer timeout, phase_timer, sample;
+	enum run_phase phase;
+	uint64_t started, killing_since;
+	unsigned asked; /* TERM and INT sent to cordon by other processes */
+	bool main_gone;
+	bool failed;	/* result.error is why the command did not start */
+	bool cause_set; /* result.cause was given to run_stop */
+};
+
+/* ending.c: reaps, and moves the phase on; called whenever something has ended. */
+void run_progress(struct run *run);
+
+/* forward.c */
+void run_signal_set(sigset_t *ret);
+void run_on_signal(void *data, const struct signalfd_siginfo *info);
+
+/* limits.c: ceilings the kernel holds, and the timers for those it does not. */
+size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret);
+void run_start_limits(struct run *run);
+void run_clear_limits(struct run *run);
+
+#endif

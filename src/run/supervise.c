@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run: everything is put in place, the command is started, the loop runs until no
+ * process is left, and the result is drawn up. How a run is ended is in ending.c, the
+ * signals are in forward.c, the limits in limits.c, the processes in tree.c.
+ */
+#include "run/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+struct loop *run_loop(struct run *run)
+{
+	return run->loop;
+}
+
+static void read_outcome(struct run *run)
+{
+	int outcome = spawn_check(&run->main, &run->result.error);
+
+	if (outcome != SPAWN_PENDING && outcome != 0)
+		run->failed = true;
+}
+
+static void outcome_ready(void *data, uint32_t events)
+{
+	struct run *run = data;
+
+	(void)events;
+	loop_unwatch(run->loop, &run->outcome_watch);
+	read_outcome(run);
+}
+
+static void main_ended(void *data, uint32_t events)
+{
+	struct run *run = data;
+
+	(void)events;
+	run_progress(run);
+}
+
+static uint64_t to_ms(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_usec / 1000;
+}
+
+static void note_main_end(struct run *run, const siginfo_t *info)
+{
+	run->main_gone = true;
+	loop_unwatch(run->loop, &run->main_watch);
+	loop_unwatch(run->loop, &run->outcome_watch);
+	read_outcome(run);
+	run_clear_limits(run);
+	run->result.duration_ms = loop_now() - run->started;
+	if (info->si_code == CLD_EXITED)
+		run->result.exit_code = info->si_status;
+	else
+		run->result.signal = info->si_status;
+}
+
+static void process_reaped(void *data, const siginfo_t *info, const struct rusage *usage)
+{
+	struct run *run = data;
+
+	run->result.usage.user_ms += to_ms(usage->ru_utime);
+	run->result.usage.sys_ms += to_ms(usage->ru_stime);
+	if ((uint64_t)usage->ru_maxrss > run->result.usage.max_rss_kb)
+		run->result.usage.max_rss_kb = (uint64_t)usage->ru_maxrss;
+	if (info->si_pid == run->main.pid)
+		note_main_end(run, info);
+}
+
+static void output_limit_passed(void *data)
+{
+	run_stop(data, RUN_CAUSE_output);
+}
+
+static int open_streams(struct run *run, struct spawn_fd *fds, size_t *n_fds, int *null_fd,
+			struct cordon_error *err)
+{
+	const struct run_request *q = run->request;
+	int failed;
+
+	if (q->stdin_null) {
+		*null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (*null_fd < 0)
+			return err_set(err, CORDON_E_IO, errno, "run", "/dev/null");
+		fds[(*n_fds)++] = (struct spawn_fd){ *null_fd, 0 };
+	}
+	if (!q->capture)
+		return 0;
+	run->capture.limit = q->limits.output;
+	run->capture.on_limit = output_limit_passed;
+	run->capture.data = run;
+	failed = capture_open(&run->capture, run->loop,
+			      q->capture_max ? q->capture_max : RUN_CAPTURE_DEFAULT, err);
+	fds[(*n_fds)++] = (struct spawn_fd){ run->capture.out.child_end, 1 };
+	fds[(*n_fds)++] = (struct spawn_fd){ run->capture.err.child_end, 2 };
+	return failed;
+}
+
+static int start_main(struct run *run, const struct spawn_request *spawn,
+		      struct cordon_error *err)
+{
+	const struct run_request *q = run->request;
+	int failed = q->start ? q->start(q->start_data, run, spawn, &run->main, err)
+			      : spawn_start(spawn, &run->main, err);
+
+	if (failed)
+		return failed;
+	capture_started(&run->capture);
+	run->tree.main = run->main.pid;
+	run->main_watch = (struct loop_watch){
+		.fd = run->main.pidfd, .ready = main_ended, .data = run
+	};
+	run->outcome_watch = (struct loop_watch){
+		.fd = run->main.error_fd, .ready = outcome_ready, .data = run
+	};
+	failed = loop_watch(run->loop, &run->main_watch, EPOLLIN, err);
+	if (!failed)
+		failed = loop_watch(run->loop, &run->outcome_watch, EPOLLIN, err);
+	if (failed)
+		spawn_discard(&run->main);
+	return failed;
+}
+
+static int start_command(struct run *run, const sigset_t *ignored, struct cordon_error *err)
+{
+	const struct run_request *q = run->request;
+	struct spawn_rlimit rlimits[RUN_RLIMITS_MAX];
+	struct spawn_fd fds[3];
+	autoclose int null_fd = -1;
+	struct spawn_request spawn = {
+		.program = q->program, .argv = q->argv, .envp = q->envp,
+		.cwd = q->cwd, .cwd_fd = q->cwd_fd,
+		.new_session = q->new_session, .die_with_parent = true,
+		.ignored = ignored, .mask = loop_original_mask(run->loop),
+		.fds = fds, .rlimits = rlimits,
+	};
+	int failed = open_streams(run, fds, &spawn.n_fds, &null_fd, err);
+
+	if (failed)
+		return failed;
+	spawn.n_rlimits = run_rlimits(&q->limits, rlimits);
+	run->started = loop_now();
+	return start_main(run, &spawn, err);
+}
+
+/* Whatever fails in here, the command was not executed. */
+static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error *err)
+{
+	sigset_t signals;
+	int failed = spawn_sane_stdio(err);
+
+	if (failed)
+		return failed;
+	run_signal_set(&signals);
+	failed = loop_new(&signals, run_on_signal, run, &run->loop, err);
+	if (failed)
+		return failed;
+	run->tree.wrappers = run->request->wrappers;
+	run->tree.reaped = process_reaped;
+	run->tree.data = run;
+	failed = tree_open(&run->tree, err);
+	if (failed)
+		return failed;
+	failed = start_command(run, ignored, err);
+	if (failed)
+		return failed;
+	run_start_limits(run);
+	return 0;
+}
+
+/* The loop itself failed: nothing may be left running unsupervised. */
+static void abandon(struct run *run)
+{
+	if (run->main_gone)
+		return;
+	tree_kill(&run->tree);
+	spawn_discard(&run->main);
+}
+
+static void take_streams(struct run *run)
+{
+	run->result.captured = run->request->capture;
+	run->result.out.text = run->capture.out.text;
+	run->result.err.text = run->capture.err.text;
+	run->result.out.truncated = run->capture.out.truncated;
+	run->result.err.truncated = run->capture.err.truncated;
+	buf_init(&run->capture.out.text, 0);
+	buf_init(&run->capture.err.text, 0);
+}
+
+static void name_cause(struct run *run)
+{
+	struct run_result *r = &run->result;
+
+	if (run->failed) {
+		r->cause = RUN_CAUSE_setup;
+		r->exit_code = -1;
+		r->signal = 0;
+	} else if (run->cause_set && r->cause != RUN_CAUSE_signal)
+		return;
+	else if (r->signal == SIGXCPU && run->request->limits.cpu_ms)
+		r->cause = RUN_CAUSE_cpu;
+	else
+		r->cause = r->signal ? RUN_CAUSE_signal : RUN_CAUSE_exited;
+}
+
+static void close_run(struct run *run)
+{
+	capture_close(&run->capture);
+	fd_close(&run->main.pidfd);
+	fd_close(&run->main.error_fd);
+	tree_close(&run->tree);
+	loop_free(run->loop);
+}
+
+static int supervise(const struct run_request *request, const sigset_t *ignored,
+		     struct run_result *ret, struct cordon_error *err)
+{
+	struct run run = { .request = request, .main = { .pidfd = -1, .error_fd = -1 } };
+	int failed = 0;
+
+	run.result.exit_code = -1;
+	run.failed = set_up(&run, ignored, &run.result.error) != 0;
+	if (!run.failed) {
+		failed = loop_run(run.loop, err);
+		if (failed)
+			abandon(&run);
+	}
+	if (!failed) {
+		name_cause(&run);
+		if (request->capture)
+			take_streams(&run);
+		*ret = run.result;
+	}
+	close_run(&run);
+	return failed;
+}
+
+int run_supervise(const struct run_request *request, struct run_result *ret,
+		  struct cordon_error *err)
+{
+	struct sigaction before, plain = { .sa_handler = SIG_DFL };
+	sigset_t ignored;
+	int failed;
+
+	/* A caller that ignores SIGCHLD would have its children reaped by the kernel,
+	 * and their status with them. The command still gets what the caller had. */
+	sigaction(SIGCHLD, &plain, &before);
+	sigemptyset(&ignored);
+	if (before.sa_handler == SIG_IGN)
+		sigaddset(&ignored, SIGCHLD);
+	failed = supervise(request, &ignored, ret, err);
+	sigaction(SIGCHLD, &before, NULL);
+	return failed;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * supervise: one command from start to result.
+ *
+ * The supervisor is single-threaded and waits for events only. Nothing of the run is
+ * left when it returns: every descendant, daemons included, has been ended and reaped
+ * (see tree.h; that is also why this code belongs only in the cordon process). It
+ * changes signal mask, SIGCHLD disposition and subreaper attribute while it runs and
+ * puts them back.
+ *
+ * Streams are passed through untouched, the command then has the caller's own
+ * descriptors and a closed pipe kills it as it would have without cordon, or they
+ * are captured.
+ *
+ * Signals that reach cordon go on to the command: to its process group when it has
+ * its own session, otherwise to the process. What the terminal sends (Ctrl-C, Ctrl-\,
+ * a new window size) a command in cordon's own process group has already got and does
+ * not get twice. A second TERM or INT sent by a process ends the whole tree. When the
+ * command stops in the terminal's foreground, cordon stops with it; elsewhere it does
+ * not, or a command could stop its own timeout.
+ *
+ * new_session takes the controlling terminal away from the command, so it cannot put
+ * input into it; without a pty in between it also has no job control of its own.
+ */
+#ifndef CORDON_RUN_SUPERVISE_H
+#define CORDON_RUN_SUPERVISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/spawn.h"
+#include "run/result.h"
+
+#define RUN_GRACE_DEFAULT_MS 2000
+#define RUN_CAPTURE_DEFAULT ((size_t)16 << 20)
+
+struct run; /* a run under way */
+
+/* 0 means no limit, in every field. */
+struct run_limits {
+	uint64_t timeout_ms;
+	uint64_t cpu_ms;    /* of the whole tree, measured; and of each process, hard */
+	uint64_t memory;    /* resident bytes of the whole tree, sampled */
+	uint64_t procs;	    /* living processes, sampled */
+	uint64_t files;	    /* open descriptors of each process */
+	uint64_t file_size; /* bytes; beyond it SIGXFSZ */
+	uint64_t output;    /* bytes of both streams; only with capture */
+};
+
+struct run_request {
+	const char *program; /* already searched for */
+	char *const *argv;
+	char *const *envp;
+	const char *cwd; /* NULL: stay where cordon is */
+	int cwd_fd;	 /* 0: none */
+
+	/* Starts the process; NULL for spawn_start. A backend changes a copy of the
+	 * request (program, arguments, descriptors, `child`) and passes that on. */
+	int (*start)(void *data, struct run *run, const struct spawn_request *request,
+		     struct spawned *ret, struct cordon_error *err);
+	void *start_data;
+	/* Generations at the top of the tree that are the backend's own and must not
+	 * get the command's signals: 0 for a plain exec. */
+	unsigned wrappers;
+
+	bool new_session;
+	bool stdin_null;
+	bool capture;
+	size_t capture_max; /* bytes kept of each stream; 0: RUN_CAPTURE_DEFAULT */
+	uint64_t grace_ms;  /* between TERM and KILL; 0: RUN_GRACE_DEFAULT_MS */
+	struct run_limits limits;
+};
+
+/* *ret is filled on success, and success includes a command that could not be
+ * started (cause setup). Failure means that the supervisor itself broke down; the
+ * tree has been killed. The caller frees *ret with run_result_free. */
+int run_supervise(const struct run_request *request, struct run_result *ret,
+		  struct cordon_error *err);
+
+/* For what watches along: the loop to add descriptors and timers to, and ending the
+ * run early. The first cause counts; after the command has ended none does. */
+struct loop *run_loop(struct run *run);
+void run_stop(struct run *run, enum run_cause cause);
+
+#endif

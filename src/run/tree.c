@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding processes through /proc and acting on them.
+ *
+ * Order that matters when killing: a process is stopped before its children are
+ * read. fork fails over a pending signal, so from then on the list is complete, and
+ * only orphans, which appear among our own children, can be missing from it. Passes
+ * are repeated until one finds everything stopped.
+ */
+#include "run/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+
+#define CHILDREN_BYTES_MAX ((size_t)4 << 20)
+#define FREEZE_PASSES_MAX 200
+
+struct stat_line {
+	char state;
+	pid_t parent;
+	uint64_t cpu_ticks;
+	int64_t resident_pages;
+};
+
+struct walk {
+	struct arena memory;
+	VEC(struct tree_process) found;
+	/* Called for each process when it is found, before its children are. */
+	void (*visit)(const struct tree_process *p);
+};
+
+static bool read_stat(pid_t pid, struct stat_line *ret)
+{
+	autoclose int fd = -1;
+	char path[32], text[1024];
+	uint64_t user, sys;
+	int64_t waited_user, waited_sys;
+	const char *after;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	/* The name in parentheses is the process's own choice: only its last
+	 * parenthesis can be trusted to end it. */
+	after = strrchr(text, ')');
+	if (!after || sscanf(after + 1,
+			     " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+			     " %" SCNd64 " %" SCNd64 " %*d %*d %*d %*d %*u %*u %" SCNd64,
+			     &ret->state, &ret->parent, &user, &sys, &waited_user,
+			     &waited_sys, &ret->resident_pages) != 7)
+		return false;
+	ret->cpu_ticks = user + sys + (uint64_t)waited_user + (uint64_t)waited_sys;
+	return true;
+}
+
+static bool is_alive(char state)
+{
+	return state != 'Z' && state != 'X';
+}
+
+static bool is_foreign(const struct tree *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->foreign.n; i++)
+		if (t->foreign.at[i] == pid)
+			return true;
+	return false;
+}
+
+static void add_process(const struct tree *t, struct walk *w, pid_t pid, pid_t parent,
+			unsigned depth)
+{
+	struct tree_process *p;
+
+	if (is_foreign(t, pid))
+		return;
+	p = vec_push(&w->found, &w->memory);
+	if (!p)
+		return;
+	*p = (struct tree_process){ pid, parent, pid == t->main ? 0 : depth };
+	if (w->visit)
+		w->visit(p);
+}
+
+static void add_listed(const struct tree *t, struct walk *w, const char *path, pid_t parent,
+		       unsigned depth)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	autobuf struct buf text = { 0 };
+	char *at, *end;
+
+	buf_init(&text, CHILDREN_BYTES_MAX);
+	if (fd < 0)
+		return;
+	while (buf_read(&text, fd, 4096) > 0)
+		;
+	for (at = text.p;; at = end) {
+		long pid = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		add_process(t, w, (pid_t)pid, parent, depth);
+	}
+}
+
+/* Calls back for each numeric name in a directory of /proc. */
+static void each_number(const char *path,
+			void (*one)(const struct tree *, struct walk *, pid_t, pid_t, unsigned),
+			const struct tree *t, struct walk *w, pid_t parent, unsigned depth)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			one(t, w, (pid_t)atoi(entry->d_name), parent, depth);
+	closedir(dir);
+}
+
+/* Each thread has its own list of children. */
+static void add_of_thread(const struct tree *t, struct walk *w, pid_t tid, pid_t parent,
+			  unsigned depth)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)tid);
+	add_listed(t, w, path, parent, depth);
+}
+
+static void add_if_child(const struct tree *t, struct walk *w, pid_t pid, pid_t parent,
+			 unsigned depth)
+{
+	struct stat_line line;
+
+	if (read_stat(pid, &line) && line.parent == parent)
+		add_process(t, w, pid, parent, depth);
+}
+
+static void add_children(const struct tree *t, struct walk *w, pid_t parent, unsigned depth)
+{
+	char path[32];
+
+	if (t->no_children_files) {
+		each_number("/proc", add_if_child, t, w, parent, depth);
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
+	each_number(path, add_of_thread, t, w, parent, depth);
+}
+
+static void walk_children(const struct tree *t, struct walk *w)
+{
+	*w = (struct walk){ .visit = w->visit };
+	arena_init(&w->memory, TREE_WALK_BYTES_MAX);
+	add_children(t, w, getpid(), TREE_ORPHAN);
+}
+
+static void walk_tree(const struct tree *t, struct walk *w)
+{
+	walk_children(t, w);
+	for (size_t i = 0; i < w->found.n; i++) {
+		struct tree_process p = w->found.at[i];
+
+		add_children(t, w, p.pid, p.depth == TREE_ORPHAN ? TREE_ORPHAN : p.depth + 1);
+	}
+}
+
+/* Our own child keeps its pid until we reap it. Any other pid may have been given to
+ * a stranger since it was read: hold it with a pidfd, then look again. */
+static bool send_signal(const struct tree_process *p, int sig)
+{
+	pid_t self = getpid();
+	autoclose int pidfd = -1;
+	struct stat_line line;
+
+	if (p->parent == self)
+		return kill(p->pid, sig) == 0;
+	pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	if (pidfd < 0 || !read_stat(p->pid, &line) ||
+	    (line.parent != p->parent && line.parent != self))
+		return false;
+	return syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
+}
+
+static bool is_wrapper(const struct tree *t, const struct tree_process *p)
+{
+	return p->depth < t->wrappers;
+}
+
+static size_t signal_where(const struct tree *t, int sig, bool only_command)
+{
+	struct stat_line line;
+	struct walk w = { 0 };
+	size_t sent = 0;
+
+	walk_tree(t, &w);
+	vec_each(p, &w.found) {
+		if (is_wrapper(t, p) || (only_command && p->depth != t->wrappers))
+			continue;
+		if (read_stat(p->pid, &line) && is_alive(line.state))
+			sent += send_signal(p, sig);
+	}
+	arena_free(&w.memory);
+	return sent;
+}
+
+size_t tree_signal(const struct tree *t, int sig)
+{
+	return signal_where(t, sig, false);
+}
+
+size_t tree_signal_command(const struct tree *t, int sig)
+{
+	return signal_where(t, sig, true);
+}
+
+static void stop(const struct tree_process *p)
+{
+	send_signal(p, SIGSTOP);
+}
+
+/* Did this pass see something that could still have forked? A child of ours that
+ * ended since the pass began counts: it may have left a successor behind. */
+static bool was_moving(const struct tree_process *p)
+{
+	struct stat_line line;
+
+	if (!read_stat(p->pid, &line))
+		return true;
+	if (!is_alive(line.state))
+		return p->parent == getpid();
+	return line.state != 'T' && line.state != 't';
+}
+
+static void freeze(const struct tree *t)
+{
+	bool moving = true;
+
+	for (int pass = 0; moving && pass < FREEZE_PASSES_MAX; pass++) {
+		struct walk w = { .visit = stop };
+
+		moving = false;
+		tree_reap(t);
+		walk_tree(t, &w);
+		vec_each(p, &w.found)
+			moving |= was_moving(p);
+		arena_free(&w.memory);
+	}
+}
+
+size_t tree_kill(const struct tree *t)
+{
+	struct stat_line line;
+	struct walk w = { 0 };
+	size_t alive = 0;
+
+	freeze(t);
+	walk_tree(t, &w);
+	vec_each(p, &w.found)
+		if (read_stat(p->pid, &line) && is_alive(line.state)) {
+			alive++;
+			send_signal(p, SIGKILL);
+		}
+	arena_free(&w.memory);
+	return alive;
+}
+
+void tree_measure(const struct tree *t, struct tree_usage *ret)
+{
+	uint64_t ticks = 0;
+	struct stat_line line;
+	struct walk w = { 0 };
+
+	*ret = (struct tree_usage){ 0 };
+	walk_tree(t, &w);
+	vec_each(p, &w.found) {
+		if (!read_stat(p->pid, &line))
+			continue;
+		ticks += line.cpu_ticks;
+		if (!is_alive(line.state) || is_wrapper(t, p))
+			continue;
+		ret->processes++;
+		if (line.resident_pages > 0)
+			ret->resident_bytes += (uint64_t)line.resident_pages *
+					       (uint64_t)sysconf(_SC_PAGESIZE);
+	}
+	arena_free(&w.memory);
+	ret->cpu_ms = ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+size_t tree_count(const struct tree *t)
+{
+	struct tree_usage usage;
+
+	tree_measure(t, &usage);
+	return usage.processes;
+}
+
+/* waitid with the rusage that the C library leaves out. Never blocks; 0 when nothing
+ * has ended, -1 when there is no such child. */
+static pid_t take_in(const struct tree *t, idtype_t type, pid_t pid)
+{
+	struct rusage usage;
+	siginfo_t info = { 0 };
+
+	if (syscall(SYS_waitid, type, pid, &info, WEXITED | WNOHANG, &usage) < 0)
+		return -1;
+	if (info.si_pid)
+		t->reaped(t->data, &info, &usage);
+	return info.si_pid;
+}
+
+/* A reaped process may have handed us its children, so a round that reaped is
+ * followed by another. */
+static bool reap_beside_foreign(const struct tree *t)
+{
+	bool left, again;
+
+	do {
+		struct walk w = { 0 };
+
+		left = again = false;
+		walk_children(t, &w);
+		vec_each(p, &w.found) {
+			pid_t pid = take_in(t, P_PID, p->pid);
+
+			again |= pid > 0;
+			left |= pid == 0;
+		}
+		arena_free(&w.memory);
+	} while (again);
+	return left;
+}
+
+bool tree_reap(const struct tree *t)
+{
+	pid_t pid;
+
+	if (t->foreign.n)
+		return reap_beside_foreign(t);
+	while ((pid = take_in(t, P_ALL, 0)) > 0)
+		;
+	return pid == 0;
+}
+
+static bool has_children(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+static int note_foreign(struct tree *t, struct cordon_error *err)
+{
+	struct walk w = { 0 };
+	int failed = 0;
+
+	walk_children(t, &w);
+	vec_each(p, &w.found) {
+		pid_t *known = vec_push(&t->foreign, &t->memory);
+
+		if (!known) {
+			failed = err_nomem(err, "run");
+			break;
+		}
+		*known = p->pid;
+	}
+	arena_free(&w.memory);
+	return failed;
+}
+
+int tree_open(struct tree *t, struct cordon_error *err)
+{
+	int was = 0;
+
+	t->no_children_files = access("/proc/thread-self/children", R_OK) < 0;
+	arena_init(&t->memory, TREE_WALK_BYTES_MAX);
+	prctl(PR_GET_CHILD_SUBREAPER, &was);
+	t->was_subreaper = was;
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, "run",
+			       "cannot become the reaper of the command's processes");
+	return has_children() ? note_foreign(t, err) : 0;
+}
+
+void tree_close(struct tree *t)
+{
+	if (!t->memory.max)
+		return;
+	prctl(PR_SET_CHILD_SUBREAPER, t->was_subreaper);
+	arena_free(&t->memory);
+	*t = (struct tree){ 0 };
+}

@@ -1,0 +1,799 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run: exit status, endings, capture, limits, signals, and that nothing is left. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "run/supervise.h"
+
+extern char **environ;
+
+static struct run_request shell(const char *script)
+{
+	static const char *argv[4];
+
+	argv[0] = "sh";
+	argv[1] = "-c";
+	argv[2] = script;
+	argv[3] = NULL;
+	return (struct run_request){
+		.program = "/bin/sh", .argv = (char *const *)argv, .envp = environ,
+		.capture = true, .stdin_null = true,
+	};
+}
+
+static void supervise(const struct run_request *q, struct run_result *ret)
+{
+	struct cordon_error err;
+
+	cr_assert_eq(run_supervise(q, ret, &err), 0, "%s", err.message);
+}
+
+static void assert_no_child_left(void)
+{
+	cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1);
+	cr_assert_eq(errno, ECHILD);
+}
+
+static int status_of(const char *script)
+{
+	struct run_request q = shell(script);
+	struct run_result r;
+	int status;
+
+	supervise(&q, &r);
+	status = run_result_status(&r);
+	run_result_free(&r);
+	return status;
+}
+
+static int open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Pipe that every process of a run inherits; at its end nobody of the run is left. */
+struct witness {
+	int read_end, write_end;
+};
+
+static int start_with_witness(void *data, struct run *run, const struct spawn_request *request,
+			      struct spawned *ret, struct cordon_error *err)
+{
+	struct witness *w = data;
+	struct spawn_request changed = *request;
+	struct spawn_fd fds[8];
+
+	(void)run;
+	memcpy(fds, request->fds, request->n_fds * sizeof(*fds));
+	fds[changed.n_fds++] = (struct spawn_fd){ w->write_end, 9 };
+	changed.fds = fds;
+	return spawn_start(&changed, ret, err);
+}
+
+static void watch(struct run_request *q, struct witness *w)
+{
+	cr_assert_eq(fd_pipe(&w->read_end, &w->write_end), 0);
+	q->start = start_with_witness;
+	q->start_data = w;
+}
+
+static void assert_all_dead(struct witness *w)
+{
+	char c;
+
+	fd_close(&w->write_end);
+	fcntl(w->read_end, F_SETFL, O_NONBLOCK);
+	cr_assert_eq(read(w->read_end, &c, 1), 0, "a process of the run still lives");
+	fd_close(&w->read_end);
+	assert_no_child_left();
+}
+
+Test(status, is_the_commands_own)
+{
+	cr_assert_eq(status_of("exit 0"), 0);
+	cr_assert_eq(status_of("exit 1"), 1);
+	cr_assert_eq(status_of("exit 124"), 124);
+	cr_assert_eq(status_of("exit 255"), 255);
+	cr_assert_eq(status_of("kill -TERM $$"), 143);
+	cr_assert_eq(status_of("kill -KILL $$"), 137);
+	cr_assert_eq(status_of("kill -SEGV $$"), 139);
+}
+
+Test(status, of_every_cause)
+{
+	static const struct {
+		struct run_result r;
+		int status;
+	} rows[] = {
+		{ { .cause = RUN_CAUSE_exited, .exit_code = 3 }, 3 },
+		{ { .cause = RUN_CAUSE_signal, .signal = 9, .exit_code = -1 }, 137 },
+		{ { .cause = RUN_CAUSE_timeout, .exit_code = 0 }, 124 },
+		{ { .cause = RUN_CAUSE_memory, .signal = 15 }, 137 },
+		{ { .cause = RUN_CAUSE_cpu, .signal = 15 }, 137 },
+		{ { .cause = RUN_CAUSE_procs, .signal = 15 }, 137 },
+		{ { .cause = RUN_CAUSE_output, .signal = 15 }, 137 },
+		{ { .cause = RUN_CAUSE_policy, .exit_code = 0 }, 125 },
+		{ { .cause = RUN_CAUSE_setup, .error.code = CORDON_E_NOT_FOUND }, 127 },
+	};
+
+	cr_assert_eq(sizeof(rows) / sizeof(rows[0]), RUN_CAUSE_COUNT);
+	for (size_t i = 0; i < RUN_CAUSE_COUNT; i++) {
+		cr_assert_eq(rows[i].r.cause, i);
+		cr_assert_eq(run_result_status(&rows[i].r), rows[i].status);
+		cr_assert(*run_cause_to_string(rows[i].r.cause));
+		cr_assert(*run_cause_meaning(rows[i].r.cause));
+	}
+}
+
+Test(status, of_what_cannot_be_executed)
+{
+	struct run_request q = shell("");
+	struct run_result r;
+
+	q.program = "/nonexistent";
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_setup);
+	cr_assert_eq(run_result_status(&r), 127);
+	cr_assert(strstr(r.error.message, "/nonexistent"));
+	run_result_free(&r);
+	q.program = "/etc/passwd";
+	supervise(&q, &r);
+	cr_assert_eq(run_result_status(&r), 126);
+	run_result_free(&r);
+	q = shell("exit 0");
+	q.cwd = "/nonexistent";
+	supervise(&q, &r);
+	cr_assert_eq(run_result_status(&r), 125);
+	run_result_free(&r);
+	assert_no_child_left();
+}
+
+static int refuse(void *data, struct run *run, const struct spawn_request *request,
+		  struct spawned *ret, struct cordon_error *err)
+{
+	(void)data, (void)run, (void)request, (void)ret;
+	return err_set(err, CORDON_E_UNAVAILABLE, 0, "probe", "no namespaces");
+}
+
+Test(status, of_a_backend_that_refuses)
+{
+	struct run_request q = shell("exit 0");
+	struct run_result r;
+
+	q.start = refuse;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_setup);
+	cr_assert_eq(run_result_status(&r), 125);
+	run_result_free(&r);
+}
+
+Test(timeout, ends_the_whole_tree_even_a_daemon_that_ignores_term)
+{
+	struct run_request q = shell("trap '' TERM; (setsid sh -c "
+				     "'trap \"\" TERM HUP; (while :; do sleep 9; done) & ' &) ;"
+				     " while :; do sleep 9; done");
+	struct witness w;
+	struct run_result r;
+	uint64_t start = loop_now();
+
+	watch(&q, &w);
+	q.limits.timeout_ms = 300;
+	q.grace_ms = 100;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_timeout);
+	cr_assert_eq(run_result_status(&r), 124);
+	cr_assert_eq(r.left, 0);
+	cr_assert_geq(loop_now() - start, 400);
+	cr_assert_lt(loop_now() - start, 3000);
+	assert_all_dead(&w);
+	run_result_free(&r);
+}
+
+Test(timeout, lets_the_command_clean_up)
+{
+	struct run_request q = shell("trap 'echo bye; exit 3' TERM; echo up; sleep 60 & wait");
+	struct run_result r;
+
+	q.limits.timeout_ms = 200;
+	q.grace_ms = 30000;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_timeout);
+	cr_assert_eq(r.exit_code, 3);
+	cr_assert_str_eq(r.out.text.p, "up\nbye\n");
+	cr_assert_lt(r.duration_ms, 5000);
+	run_result_free(&r);
+}
+
+Test(timeout, ends_a_stopped_command)
+{
+	struct run_request q = shell("kill -STOP $$");
+	struct run_result r;
+
+	q.limits.timeout_ms = 100;
+	q.grace_ms = 5000;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_timeout);
+	cr_assert_eq(r.signal, SIGTERM);
+	cr_assert_lt(r.duration_ms, 3000);
+	run_result_free(&r);
+}
+
+/* Two lines of processes that each live only until their successor is born. */
+static int run_away(void *data, int error_fd)
+{
+	(void)data;
+	close(error_fd);
+	signal(SIGTERM, SIG_IGN);
+	if (fork() == 0)
+		setsid();
+	while (fork() <= 0)
+		;
+	_exit(0);
+}
+
+static int start_runaway(void *data, struct run *run, const struct spawn_request *request,
+			 struct spawned *ret, struct cordon_error *err)
+{
+	struct spawn_request changed = *request;
+	struct witness *w = data;
+	struct spawn_fd fds[] = { { w->write_end, 9 } };
+
+	(void)run;
+	changed.child = run_away;
+	changed.fds = fds;
+	changed.n_fds = 1;
+	return spawn_start(&changed, ret, err);
+}
+
+Test(timeout, catches_processes_that_fork_away)
+{
+	struct run_request q = shell("");
+	struct run_result r;
+	struct witness w;
+
+	watch(&q, &w);
+	q.start = start_runaway;
+	q.capture = false;
+	q.grace_ms = 100;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_exited);
+	cr_assert_gt(r.survivors, 0);
+	cr_assert_eq(r.left, 0);
+	assert_all_dead(&w);
+	run_result_free(&r);
+}
+
+/* Doubles until told to stop or until 512 exist. */
+static int multiply(void *data, int error_fd)
+{
+	(void)data;
+	close(error_fd);
+	signal(SIGTERM, SIG_IGN);
+	for (int i = 0; i < 9; i++)
+		if (fork() < 0)
+			break;
+	while (pause())
+		;
+	return 0;
+}
+
+static int start_bomb(void *data, struct run *run, const struct spawn_request *request,
+		      struct spawned *ret, struct cordon_error *err)
+{
+	struct spawn_request changed = *request;
+	struct witness *w = data;
+	struct spawn_fd fds[] = { { w->write_end, 9 } };
+
+	(void)run;
+	changed.child = multiply;
+	changed.fds = fds;
+	changed.n_fds = 1;
+	return spawn_start(&changed, ret, err);
+}
+
+Test(limits, too_many_processes)
+{
+	struct run_request q = shell("");
+	struct run_result r;
+	struct witness w;
+
+	watch(&q, &w);
+	q.start = start_bomb;
+	q.capture = false;
+	q.grace_ms = 50;
+	q.limits.procs = 100;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_procs);
+	cr_assert_eq(run_result_status(&r), 137);
+	cr_assert_eq(r.left, 0);
+	assert_all_dead(&w);
+	run_result_free(&r);
+}
+
+Test(survivors, do_not_hold_the_pipe_and_are_counted)
+{
+	struct run_request q = shell("echo hello; sleep 600 & exit 4");
+	struct run_result r;
+	struct witness w;
+
+	watch(&q, &w);
+	supervise(&q, &r);
+	cr_assert_eq(run_result_status(&r), 4);
+	cr_assert_eq(r.survivors, 1);
+	cr_assert_str_eq(r.out.text.p, "hello\n");
+	assert_all_dead(&w);
+	run_result_free(&r);
+}
+
+Test(survivors, may_finish_what_they_are_doing)
+{
+	struct run_request q = shell("(sleep 0.02; echo late) & exit 0");
+	struct run_result r;
+
+	supervise(&q, &r);
+	cr_assert_str_eq(r.out.text.p, "late\n");
+	cr_assert_eq(r.survivors, 0);
+	run_result_free(&r);
+}
+
+Test(survivors, children_from_before_are_left_alone)
+{
+	struct run_request q = shell("sleep 600 & exit 0");
+	struct run_result r;
+	pid_t mine = fork();
+	int status;
+
+	if (mine == 0)
+		for (;;)
+			pause();
+	supervise(&q, &r);
+	cr_assert_eq(r.survivors, 1);
+	cr_assert_eq(kill(mine, 0), 0);
+	cr_assert_eq(waitpid(mine, &status, WNOHANG), 0);
+	kill(mine, SIGKILL);
+	cr_assert_eq(waitpid(mine, &status, 0), mine);
+	assert_no_child_left();
+	run_result_free(&r);
+}
+
+Test(capture, ten_megabytes_on_both_streams)
+{
+	struct run_request q = shell("i=0; while [ $i -lt 160 ]; do "
+				     "head -c 65536 /dev/zero | tr '\\0' o; "
+				     "head -c 65536 /dev/zero | tr '\\0' e >&2; "
+				     "i=$((i+1)); done");
+	struct run_result r;
+
+	supervise(&q, &r);
+	cr_assert_eq(run_result_status(&r), 0);
+	cr_assert_eq(r.out.text.n, 160 * 65536);
+	cr_assert_eq(r.err.text.n, 160 * 65536);
+	cr_assert_eq(strspn(r.out.text.p, "o"), r.out.text.n);
+	cr_assert_eq(strspn(r.err.text.p, "e"), r.err.text.n);
+	cr_assert(!r.out.truncated && !r.err.truncated);
+	run_result_free(&r);
+}
+
+Test(capture, keeps_a_bounded_part)
+{
+	struct run_request q = shell("echo 12345678; echo ab >&2");
+	struct run_result r;
+
+	q.capture_max = 5;
+	supervise(&q, &r);
+	cr_assert_eq(run_result_status(&r), 0);
+	cr_assert_str_eq(r.out.text.p, "12345");
+	cr_assert(r.out.truncated);
+	cr_assert_str_eq(r.err.text.p, "ab\n");
+	cr_assert_not(r.err.truncated);
+	run_result_free(&r);
+}
+
+Test(capture, the_output_limit_ends_the_run)
+{
+	struct run_request q = shell("trap '' PIPE; while :; do echo x; done");
+	struct run_result r;
+
+	q.limits.output = 1001;
+	q.grace_ms = 100;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_output);
+	cr_assert_eq(run_result_status(&r), 137);
+	cr_assert_eq(r.out.text.n, 1001);
+	cr_assert(r.out.truncated);
+	run_result_free(&r);
+}
+
+Test(capture, exactly_the_limit_is_within_it)
+{
+	struct run_request q = shell("printf 1234; printf 56 >&2");
+	struct run_result r;
+
+	q.limits.output = 6;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_exited);
+	cr_assert_not(r.out.truncated);
+	run_result_free(&r);
+}
+
+Test(capture, a_command_that_closes_its_streams_early)
+{
+	struct run_request q = shell("echo a; exec >&- 2>&-; sleep 0.1; exit 6");
+	struct run_result r;
+
+	supervise(&q, &r);
+	cr_assert_eq(run_result_status(&r), 6);
+	cr_assert_str_eq(r.out.text.p, "a\n");
+	run_result_free(&r);
+}
+
+Test(passthrough, a_closed_pipe_kills_the_command_as_usual)
+{
+	struct run_request q = shell("while :; do echo x; done");
+	struct run_result r;
+	int ends[2], saved = dup(1);
+
+	q.capture = false;
+	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
+	close(ends[0]);
+	dup2(ends[1], 1);
+	close(ends[1]);
+	supervise(&q, &r);
+	dup2(saved, 1);
+	close(saved);
+	cr_assert_eq(run_result_status(&r), 128 + SIGPIPE);
+	cr_assert_not(r.captured);
+	run_result_free(&r);
+}
+
+Test(limits, processor_time_of_the_tree)
+{
+	/* Two busy children, each far below the limit of one process. */
+	struct run_request q = shell("(while :; do :; done) & while :; do :; done");
+	struct run_result r;
+
+	q.limits.cpu_ms = 300;
+	q.limits.timeout_ms = 20000;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_cpu);
+	cr_assert_eq(run_result_status(&r), 137);
+	cr_assert_geq(r.usage.user_ms + r.usage.sys_ms, 200);
+	run_result_free(&r);
+}
+
+Test(limits, memory_of_the_tree)
+{
+	struct run_request q = shell("x=$(head -c 60000000 /dev/zero | tr '\\0' x); sleep 20");
+	struct run_result r;
+
+	q.limits.memory = 30u << 20;
+	q.limits.timeout_ms = 15000;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_memory);
+	run_result_free(&r);
+}
+
+Test(limits, files_and_file_size_and_core)
+{
+	struct run_request q = shell("ulimit -n; ulimit -f; ulimit -c");
+	struct run_result r;
+
+	q.limits.files = 33;
+	q.limits.file_size = 1024 * 512;
+	supervise(&q, &r);
+	cr_assert_str_eq(r.out.text.p, "33\n1024\n0\n");
+	run_result_free(&r);
+	q = shell("head -c 2000 /dev/zero > \"${TMPDIR:-/tmp}/cordon-fsize\"; s=$?; "
+		  "rm \"${TMPDIR:-/tmp}/cordon-fsize\"; exit $s");
+	q.limits.file_size = 1000;
+	supervise(&q, &r);
+	cr_assert_eq(run_result_status(&r), 128 + SIGXFSZ);
+	run_result_free(&r);
+}
+
+/* A callback of somebody who watches along, as the broker will. */
+static void veto(void *data)
+{
+	run_stop(data, RUN_CAUSE_policy);
+	run_stop(data, RUN_CAUSE_timeout);
+}
+
+static struct loop_timer veto_timer;
+
+static int start_with_veto(void *data, struct run *run, const struct spawn_request *request,
+			   struct spawned *ret, struct cordon_error *err)
+{
+	(void)data;
+	veto_timer = (struct loop_timer){ .fired = veto, .data = run };
+	loop_set_timer(run_loop(run), &veto_timer, 20);
+	return spawn_start(request, ret, err);
+}
+
+Test(stop, the_first_cause_counts)
+{
+	struct run_request q = shell("sleep 600");
+	struct run_result r;
+
+	q.start = start_with_veto;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_policy);
+	cr_assert_eq(run_result_status(&r), 125);
+	run_result_free(&r);
+}
+
+/* Runs q in a process of its own, so that it can be sent signals; *ret_ready is
+ * readable when the command has written something. */
+static pid_t supervise_apart(struct run_request q, int *ret_ready)
+{
+	int ends[2];
+	pid_t pid;
+
+	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct run_result r;
+		struct cordon_error err;
+
+		dup2(ends[1], 1);
+		close(ends[0]);
+		close(ends[1]);
+		q.capture = false;
+		_exit(run_supervise(&q, &r, &err) ? 99 : run_result_status(&r));
+	}
+	close(ends[1]);
+	*ret_ready = ends[0];
+	return pid;
+}
+
+static void expect_line(int fd, const char *line)
+{
+	char text[64] = "";
+
+	for (size_t n = 0; n < sizeof(text) - 1; n++)
+		if (read(fd, text + n, 1) != 1 || text[n] == '\n') {
+			text[n] = '\0';
+			break;
+		}
+	cr_assert_str_eq(text, line);
+}
+
+static int status_of_process(pid_t pid)
+{
+	int status;
+
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+Test(signals, are_forwarded)
+{
+	static const struct {
+		int sig;
+		const char *name;
+		bool new_session;
+	} rows[] = {
+		{ SIGTERM, "TERM", false }, { SIGINT, "INT", false },
+		{ SIGHUP, "HUP", false },   { SIGQUIT, "QUIT", false },
+		{ SIGUSR1, "USR1", true },  { SIGUSR2, "USR2", true },
+		{ SIGWINCH, "WINCH", true },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char script[200];
+		struct run_request q;
+		pid_t pid;
+		int out;
+
+		snprintf(script, sizeof(script),
+			 "trap 'echo got; exit 9' %s; echo up; while :; do sleep 0.01; done",
+			 rows[i].name);
+		q = shell(script);
+		q.new_session = rows[i].new_session;
+		pid = supervise_apart(q, &out);
+		expect_line(out, "up");
+		kill(pid, rows[i].sig);
+		expect_line(out, "got");
+		cr_assert_eq(status_of_process(pid), 9);
+		close(out);
+	}
+}
+
+Test(signals, a_second_request_ends_the_tree)
+{
+	struct run_request q = shell("trap 'echo got' TERM; echo up; "
+				     "while :; do sleep 0.01; done");
+	pid_t pid;
+	int out;
+	char c;
+
+	q.grace_ms = 50;
+	pid = supervise_apart(q, &out);
+	expect_line(out, "up");
+	kill(pid, SIGTERM);
+	expect_line(out, "got");
+	kill(pid, SIGTERM);
+	cr_assert_eq(status_of_process(pid), 137);
+	while (read(out, &c, 1) == 1)
+		;
+	close(out);
+}
+
+Test(signals, what_the_caller_ignores_stays_ignored)
+{
+	struct run_request q = shell("kill -HUP $$; echo up; read x");
+	pid_t pid;
+	int out, in[2];
+
+	signal(SIGHUP, SIG_IGN);
+	cr_assert_eq(fd_pipe(&in[0], &in[1]), 0);
+	dup2(in[0], 0);
+	q.stdin_null = false;
+	pid = supervise_apart(q, &out);
+	close(in[0]);
+	expect_line(out, "up");
+	kill(pid, SIGHUP);
+	cr_assert_eq(write(in[1], "x\n", 2), 2);
+	close(in[1]);
+	cr_assert_eq(status_of_process(pid), 0);
+	close(out);
+}
+
+Test(signals, an_ignored_sigchld_loses_no_status)
+{
+	signal(SIGCHLD, SIG_IGN);
+	cr_assert_eq(status_of("exit 5"), 5);
+	cr_assert_eq(signal(SIGCHLD, SIG_DFL), SIG_IGN);
+}
+
+static void ignore_alarm(int sig) { (void)sig; }
+
+Test(robust, under_a_storm_of_interruptions)
+{
+	struct itimerval storm = { { 0, 300 }, { 0, 300 } }, calm = { 0 };
+	struct run_request q = shell("i=0; while [ $i -lt 50 ]; do echo line; "
+				     "i=$((i+1)); done; exit 11");
+	struct run_result r;
+
+	signal(SIGALRM, ignore_alarm);
+	setitimer(ITIMER_REAL, &storm, NULL);
+	for (int i = 0; i < 20; i++) {
+		supervise(&q, &r);
+		cr_assert_eq(run_result_status(&r), 11);
+		cr_assert_eq(r.out.text.n, 250);
+		run_result_free(&r);
+	}
+	setitimer(ITIMER_REAL, &calm, NULL);
+}
+
+Test(robust, two_hundred_runs_leak_nothing)
+{
+	int before, subreaper = 0;
+	sigset_t mask_before, mask_after;
+
+	/* The kernel writes only the part it knows. */
+	sigemptyset(&mask_before);
+	sigemptyset(&mask_after);
+	status_of("exit 0");
+	before = open_fds();
+	sigprocmask(SIG_SETMASK, NULL, &mask_before);
+	for (int i = 0; i < 200; i++)
+		cr_assert_eq(status_of(i % 2 ? "echo x; exit 1" : "exit 1"), 1);
+	cr_assert_eq(open_fds(), before);
+	sigprocmask(SIG_SETMASK, NULL, &mask_after);
+	cr_assert_eq(memcmp(&mask_before, &mask_after, sizeof(mask_before)), 0);
+	prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
+	cr_assert_eq(subreaper, 0);
+	assert_no_child_left();
+}
+
+Test(robust, failures_leak_no_descriptor)
+{
+	struct run_request q = shell("");
+	struct run_result r;
+	int before = open_fds();
+
+	q.program = "/nonexistent";
+	for (int i = 0; i < 20; i++) {
+		supervise(&q, &r);
+		run_result_free(&r);
+	}
+	q.start = refuse;
+	supervise(&q, &r);
+	run_result_free(&r);
+	cr_assert_eq(open_fds(), before);
+	assert_no_child_left();
+}
+
+Test(robust, a_deleted_working_directory)
+{
+	char dir[] = "/tmp/cordon-gone-XXXXXX";
+
+	cr_assert(mkdtemp(dir));
+	cr_assert_eq(chdir(dir), 0);
+	cr_assert_eq(rmdir(dir), 0);
+	cr_assert_eq(status_of("exit 8"), 8);
+	cr_assert_eq(chdir("/"), 0);
+}
+
+Test(robust, closed_standard_streams)
+{
+	struct run_request q = shell("cat; exec 2>/dev/null; echo x; exit 12");
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct run_result r;
+		struct cordon_error err;
+
+		close(0);
+		close(1);
+		close(2);
+		q.stdin_null = false;
+		if (run_supervise(&q, &r, &err) || strcmp(r.out.text.p, "x\n"))
+			_exit(99);
+		_exit(run_result_status(&r));
+	}
+	cr_assert_eq(status_of_process(pid), 12);
+}
+
+Test(json, members)
+{
+	struct run_request q = shell("printf 'a\\\\b\\377\\000c\\303\\244'; exit 2");
+	json_t *object = json_object();
+	struct cordon_error err;
+	struct run_result r;
+
+	supervise(&q, &r);
+	cr_assert_eq(run_result_to_json(&r, object, &err), 0);
+	cr_assert_str_eq(json_string_value(json_object_get(object, "cause")), "exited");
+	cr_assert_eq(json_integer_value(json_object_get(object, "exit_code")), 2);
+	cr_assert(json_is_null(json_object_get(object, "signal")));
+	cr_assert_str_eq(json_string_value(json_object_get(object, "stdout")),
+			 "a\\\\b\\xff\\x00c\xc3\xa4");
+	cr_assert(json_is_true(json_object_get(object, "escaped")));
+	cr_assert(json_is_false(json_object_get(object, "stdout_truncated")));
+	cr_assert_gt(json_integer_value(json_object_get(json_object_get(object, "usage"),
+							"max_rss_kb")), 0);
+	json_decref(object);
+	run_result_free(&r);
+}
+
+Test(json, plain_text_is_not_escaped_and_errors_are_there)
+{
+	struct run_request q = shell("printf 'a\\\\b'");
+	json_t *object = json_object();
+	struct cordon_error err;
+	struct run_result r;
+
+	supervise(&q, &r);
+	cr_assert_eq(run_result_to_json(&r, object, &err), 0);
+	cr_assert_str_eq(json_string_value(json_object_get(object, "stdout")), "a\\b");
+	cr_assert_null(json_object_get(object, "escaped"));
+	cr_assert_null(json_object_get(object, "error"));
+	run_result_free(&r);
+	json_object_clear(object);
+	q.program = "/nonexistent";
+	supervise(&q, &r);
+	cr_assert_eq(run_result_to_json(&r, object, &err), 0);
+	cr_assert_str_eq(json_string_value(json_object_get(object, "cause")), "setup");
+	cr_assert(json_is_null(json_object_get(object, "exit_code")));
+	cr_assert_str_eq(json_string_value(json_object_get(json_object_get(object, "error"),
+							   "code")), "not_found");
+	json_decref(object);
+	run_result_free(&r);
+}
