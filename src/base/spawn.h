@@ -35,7 +35,7 @@
 /* Marks what may run between clone and exec; tests/unit/test_spawn_child.c proves it. */
 #define CHILD_SAFE
 
-#define SPAWN_FDS_MAX 64
+#define SPAWN_FDS_MAX 250
 #define SPAWN_TARGET_MAX 255 /* the highest descriptor a map may ask for */
 
 struct spawn_fd {

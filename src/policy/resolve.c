@@ -252,11 +252,14 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 		origin_print(&where, x->origin);
 		return err_wrap(x->err, "%s", where.p);
 	}
+	if (str_eq(real, rule->path))
+		return add_rule(x, set, rule);
+	rule->flags |= RULE_VIA_LINK;
 	r = add_rule(x, set, rule);
-	if (r < 0 || str_eq(real, rule->path))
+	if (r < 0)
 		return r;
 	rule->path = real;
-	rule->flags |= RULE_ALIAS;
+	rule->flags ^= RULE_VIA_LINK | RULE_ALIAS;
 	return add_rule(x, set, rule);
 }
 

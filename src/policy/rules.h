@@ -53,7 +53,8 @@ enum rule_flag {
 	RULE_SECRET = 1,	/* opened only by a user or flag rule (rule 12) */
 	RULE_CONTROL = 2,	/* decides what runs later, outside */
 	RULE_OPTIONAL = 4,	/* built in: silently useless where the path is absent */
-	RULE_ALIAS = 8,		/* second spelling of the rule before it */
+	RULE_ALIAS = 8,		/* the real path of the rule before it ... */
+	RULE_VIA_LINK = 64,	/* ... which was spelled through a symlink */
 	RULE_PRIVATE = 16,	/* the sandbox's own /tmp, /dev, /proc: not the host's */
 	RULE_HARMLESS = 32,	/* an exception inside a secret */
 };

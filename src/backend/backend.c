@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of backends, the choice among them, and what they share. */
+#include "backend/backend.h"
+
+#include <string.h>
+
+#include "backend/list.h"
+#include "base/fd.h"
+
+/* In the table so that every face of cordon knows the name; not in this build. */
+static const struct backend native_backend = {
+	.name = "native", .summary = "namespaces, mounts, Landlock and seccomp",
+};
+static const struct backend landlock_backend = {
+	.name = "landlock", .summary = "Landlock and seccomp, without namespaces",
+};
+static const struct backend seatbelt_backend = {
+	.name = "seatbelt", .summary = "Seatbelt, on macOS",
+};
+
+const struct backend *const backends[] = {
+	&native_backend,   &bwrap_backend,	 &landlock_backend,
+	&seatbelt_backend, &passthrough_backend, NULL,
+};
+
+const struct backend *backend_by_name(struct str name)
+{
+	for (const struct backend *const *b = backends; *b; b++)
+		if (str_eq(name, str_of((*b)->name)))
+			return *b;
+	return NULL;
+}
+
+void launch_init(struct launch *launch)
+{
+	*launch = (struct launch){ .status_fd = -1 };
+}
+
+void launch_close(struct launch *launch)
+{
+	for (size_t i = 0; i < launch->n_fds; i++)
+		fd_close(&launch->fds[i].from);
+	launch->n_fds = 0;
+	fd_close(&launch->status_fd);
+}
+
+int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err)
+{
+	int to = 3 + (int)launch->n_fds;
+
+	if (launch->n_fds == LAUNCH_FDS_MAX) {
+		fd_close(&fd);
+		return err_set(err, CORDON_E_LIMIT, 0, "launch",
+			       "more than %d descriptors to hand over", LAUNCH_FDS_MAX);
+	}
+	launch->fds[launch->n_fds++] = (struct spawn_fd){ .from = fd, .to = to };
+	return to;
+}
+
+char **launch_environ(struct arena *a, const struct plan *plan)
+{
+	char **envp = arena_array(a, plan->ops.n + 1, sizeof(*envp));
+	size_t n = 0;
+
+	vec_each(op, &plan->ops) {
+		char *pair;
+
+		if (op->kind != OP_ENV_SET || !envp)
+			continue;
+		pair = arena_alloc(a, op->path.n + op->source.n + 2);
+		if (!pair)
+			return NULL;
+		memcpy(pair, op->path.p, op->path.n);
+		pair[op->path.n] = '=';
+		if (op->source.n)
+			memcpy(pair + op->path.n + 1, op->source.p, op->source.n);
+		envp[n++] = pair;
+	}
+	return envp;
+}
+
+static int not_built(const struct backend *b, struct cordon_error *err)
+{
+	err_set(err, CORDON_E_UNAVAILABLE, 0, "backend", "the backend '%s' is not in this build",
+		b->name);
+	return err_hint(err, "use --backend auto, or bwrap");
+}
+
+/* Compiles for one backend; a loss of something required is an error unless accepted. */
+static int try_backend(struct arena *a, struct plan_input *in, const struct caps *caps,
+		       const struct backend *b, bool accept_losses, struct plan **ret,
+		       struct cordon_error *err)
+{
+	struct claims *claims = arena_new(a, struct claims);
+	int r;
+
+	if (!claims)
+		return err_nomem(err, "backend");
+	if (!b->claims)
+		return not_built(b, err);
+	r = b->available(caps, err);
+	if (r < 0)
+		return r;
+	b->claims(caps, claims);
+	claims->backend = b->name;
+	in->claims = claims;
+	r = plan_compile(a, in, ret, err);
+	return r < 0 || accept_losses ? r : plan_check(*ret, err);
+}
+
+static int unknown_backend(struct str wanted, struct cordon_error *err)
+{
+	const char *names[16] = { "auto" };
+	const char *near;
+
+	for (size_t i = 0; backends[i]; i++)
+		names[i + 1] = backends[i]->name;
+	near = str_nearest(wanted, names);
+	err_set(err, CORDON_E_USAGE, 0, "backend", "there is no backend '%.*s'", STR_ARG(wanted));
+	return near ? err_hint(err, "did you mean '%s'?", near) :
+		      err_hint(err, "'cordon doctor' lists them");
+}
+
+/* The first of native, bwrap, landlock that loses nothing required; then, if losses are
+ * accepted, the first that works at all. The error kept is that of the first backend
+ * which is part of this build. */
+static int choose_auto(struct arena *a, struct plan_input *in, const struct caps *caps,
+		       bool accept_losses, const struct backend **ret_backend, struct plan **ret,
+		       struct cordon_error *err)
+{
+	bool have_error = false;
+
+	for (int pass = 0; pass <= accept_losses; pass++)
+		for (const struct backend *const *b = backends; *b; b++) {
+			struct cordon_error why;
+			int r;
+
+			if (*b == &passthrough_backend || !(*b)->claims)
+				continue;
+			r = try_backend(a, in, caps, *b, pass, ret, &why);
+			if (r == 0) {
+				*ret_backend = *b;
+				return 0;
+			}
+			/* A rule that cannot be expressed is the user's to mend. */
+			if (why.code != CORDON_E_UNAVAILABLE || !have_error)
+				*err = why;
+			have_error = true;
+			if (why.code != CORDON_E_UNAVAILABLE)
+				return r;
+		}
+	if (!have_error)
+		return err_set(err, CORDON_E_UNAVAILABLE, 0, "backend",
+			       "no backend is part of this build");
+	return -err->code;
+}
+
+int backend_choose(struct arena *a, struct plan_input *in, const struct caps *caps,
+		   struct str wanted, enum fallback fallback, const struct backend **ret_backend,
+		   struct plan **ret_plan, struct cordon_error *err)
+{
+	bool accept = fallback != FALLBACK_ERROR;
+	const struct backend *b;
+	int r;
+
+	if (!in->policy->confined) {
+		*ret_backend = &passthrough_backend;
+		return try_backend(a, in, caps, *ret_backend, true, ret_plan, err);
+	}
+	if (str_eq(wanted, STR("auto"))) {
+		r = choose_auto(a, in, caps, accept, ret_backend, ret_plan, err);
+	} else {
+		b = backend_by_name(wanted);
+		if (!b)
+			return unknown_backend(wanted, err);
+		*ret_backend = b;
+		/* Asking for no confinement by name is a decision of its own. */
+		accept |= b == &passthrough_backend;
+		r = try_backend(a, in, caps, b, accept, ret_plan, err);
+	}
+	if (r == -CORDON_E_UNAVAILABLE && fallback == FALLBACK_PASSTHROUGH) {
+		*ret_backend = &passthrough_backend;
+		r = try_backend(a, in, caps, *ret_backend, true, ret_plan, err);
+	}
+	return r;
+}

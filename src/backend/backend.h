@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Backends: mechanisms that carry out a plan. Each one says which operations it truly
+ * enforces here (claims); a generic check turns the rest into losses or a refusal.
+ *
+ * A backend turns a plan into a launch: what to spawn and how. It starts nothing
+ * itself and decides nothing.
+ */
+#ifndef CORDON_BACKEND_BACKEND_H
+#define CORDON_BACKEND_BACKEND_H
+
+#include <stdbool.h>
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/spawn.h"
+#include "plan/caps.h"
+#include "plan/plan.h"
+
+#define LAUNCH_FDS_MAX 240
+
+struct launch {
+	const char *program;
+	char *const *argv;
+	char *const *envp;
+	const char *cwd;	/* NULL: stay */
+	bool new_session;	/* the spawner makes the session, not the backend */
+	unsigned wrappers;	/* processes of the backend's own above the command */
+	struct spawn_fd fds[LAUNCH_FDS_MAX];	/* `from` belongs to the launch */
+	size_t n_fds;
+	int status_fd;		/* what the backend reads afterwards; -1: none */
+};
+
+/* What the command is: program is a path inside the sandbox. */
+struct launch_input {
+	const struct plan *plan;
+	const struct caps *caps;
+	const char *program;
+	char *const *argv;
+};
+
+struct backend {
+	const char *name;
+	const char *summary;
+	/* NULL: in the table, not in this build. */
+	void (*claims)(const struct caps *caps, struct claims *ret);
+	/* 0, or why it cannot be used here. */
+	int (*available)(const struct caps *caps, struct cordon_error *err);
+	/* On failure nothing stays open; on success launch_close lets go. */
+	int (*prepare)(struct arena *a, const struct launch_input *in, struct launch *ret,
+		       struct cordon_error *err);
+	/* After the run: did the command really start? NULL: it did. */
+	int (*confirm)(struct launch *launch, struct cordon_error *err);
+};
+
+/* In the order in which `auto` tries them; ended by a row without a name. */
+extern const struct backend *const backends[];
+
+/* NULL when there is no such backend. */
+const struct backend *backend_by_name(struct str name);
+
+void launch_init(struct launch *launch);
+void launch_close(struct launch *launch); /* accepts one that was closed before */
+/* Gives the child a descriptor; the launch owns fd afterwards. Returns its number in
+ * the child, or a negative code with fd closed. */
+int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err);
+/* The environment a plan hands over, as an envp in the arena. NULL: out of memory. */
+char **launch_environ(struct arena *a, const struct plan *plan);
+
+/* Picks a backend and compiles for it. `wanted` is a name or "auto". Refusals name what
+ * is missing; with fallback degrade the losses are accepted, with passthrough the
+ * command may run unconfined. */
+int backend_choose(struct arena *a, struct plan_input *in, const struct caps *caps,
+		   struct str wanted, enum fallback fallback, const struct backend **ret_backend,
+		   struct plan **ret_plan, struct cordon_error *err);
+
+#endif

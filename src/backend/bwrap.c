@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bubblewrap backend: options from the plan, and a launch around them. Whether the
+ * command really started is read from bubblewrap's status descriptor afterwards.
+ */
+#include "backend/bwrap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backend/list.h"
+#include "base/fd.h"
+
+#define stage "bwrap"
+/* What bubblewrap writes about one run is far below this. */
+#define STATUS_BYTES_MAX 4096
+/* The placeholder of a descriptor's number in an option. */
+#define FD_SLOT "FD"
+
+struct writer {
+	struct arena *arena;
+	struct bwrap_args *args;
+	bool failed;
+};
+
+static void add(struct writer *w, const char *option)
+{
+	const char **slot = option ? vec_push(&w->args->options, w->arena) : NULL;
+
+	if (slot)
+		*slot = option;
+	else
+		w->failed = true;
+}
+
+static void add2(struct writer *w, const char *option, struct str value)
+{
+	add(w, option);
+	add(w, arena_dup(w->arena, value));
+}
+
+static void add3(struct writer *w, const char *option, struct str first, struct str second)
+{
+	add2(w, option, first);
+	add(w, arena_dup(w->arena, second));
+}
+
+static void add_empty_file(struct writer *w, struct str path)
+{
+	size_t *slot;
+
+	add(w, "--perms");
+	add(w, "0000");
+	add(w, "--ro-bind-data");
+	slot = vec_push(&w->args->empty_file_slots, w->arena);
+	if (slot)
+		*slot = w->args->options.n;
+	else
+		w->failed = true;
+	add(w, FD_SLOT);
+	add(w, arena_dup(w->arena, path));
+}
+
+static void add_tmpfs(struct writer *w, const struct op *op)
+{
+	bool shared_bits = !str_eq(op->path, STR("/run"));
+
+	add(w, "--perms");
+	add(w, shared_bits ? "1777" : "0755");
+	if (op->number) {
+		add(w, "--size");
+		add(w, arena_printf(w->arena, "%llu", (unsigned long long)op->number));
+	}
+	add2(w, "--tmpfs", op->path);
+}
+
+static void add_op(struct writer *w, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_UNSHARE_USER:
+		add(w, "--unshare-user");
+		break;
+	case OP_UNSHARE_PID:
+		add(w, "--unshare-pid");
+		break;
+	case OP_UNSHARE_NET:
+		add(w, "--unshare-net");
+		break;
+	case OP_UNSHARE_IPC:
+		add(w, "--unshare-ipc");
+		break;
+	case OP_UNSHARE_UTS:
+		add(w, "--unshare-uts");
+		break;
+	case OP_UNSHARE_CGROUP:
+		add(w, "--unshare-cgroup-try");
+		break;
+	case OP_ROOT_HOST:
+		add3(w, "--ro-bind", STR("/"), STR("/"));
+		break;
+	case OP_SYMLINK:
+		add3(w, "--symlink", op->source, op->path);
+		break;
+	case OP_BIND_RO:
+		add3(w, "--ro-bind", op->source, op->path);
+		break;
+	case OP_BIND_RW:
+	case OP_SOCKET:
+		add3(w, "--bind", op->source, op->path);
+		break;
+	case OP_HIDE_FILE:
+		add_empty_file(w, op->path);
+		break;
+	case OP_HIDE_DIR:
+		add(w, "--perms");
+		add(w, op->number ? "0111" : "0000");
+		add2(w, "--tmpfs", op->path);
+		break;
+	case OP_TMPFS:
+		add_tmpfs(w, op);
+		break;
+	case OP_PROC:
+		add2(w, "--proc", op->path);
+		break;
+	case OP_DEV:
+		add2(w, "--dev", op->path);
+		break;
+	case OP_SESSION:
+		add(w, "--new-session");
+		break;
+	case OP_DIE_WITH_PARENT:
+		add(w, "--die-with-parent");
+		break;
+	case OP_DROP_CAPS:
+		add2(w, "--cap-drop", STR("ALL"));
+		break;
+	case OP_CHDIR:
+		add2(w, "--chdir", op->path);
+		break;
+	/* Done by bubblewrap unasked, by the environment and limits of its process, or
+	 * not claimed. */
+	case OP_UNSHARE_MOUNT:
+	case OP_NO_NEW_PRIVS:
+	case OP_ROOT_EMPTY:
+	case OP_ENV_CLEAR:
+	case OP_ENV_SET:
+	case OP_LIMIT:
+	case OP_NET_HOST:
+	case OP_LISTEN_PORT:
+	case OP_NOEXEC:
+	case OP_EXEC:
+	case OP_GUARD_NAME:
+	case OP_GUARD_GLOB:
+	case OP_GUARD_HIDDEN:
+	case OP_EXACT:
+	case OP_REPORT:
+	case OP_CACHE:
+	case OP_NO_TTY_INPUT:
+	case OP_LANDLOCK:
+	case OP_SECCOMP:
+	case OP_NO_PTRACE:
+	case OP_NO_KEYRING:
+	case OP_KIND_COUNT:
+		break;
+	}
+}
+
+/* What was covered by a tmpfs becomes read-only once everything below it is mounted:
+ * otherwise writes to a denied directory would succeed and vanish. */
+static void seal(struct writer *w, const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_HIDE_DIR || op->kind == OP_ROOT_EMPTY)
+			add2(w, "--remount-ro", op->path);
+}
+
+int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *ret,
+		  struct cordon_error *err)
+{
+	struct bwrap_args args = { 0 };
+	struct writer w = { .arena = a, .args = &args };
+
+	vec_each(op, &plan->ops)
+		add_op(&w, op);
+	seal(&w, plan);
+	if (w.failed)
+		return err_nomem(err, stage);
+	*ret = args;
+	return 0;
+}
+
+static void bwrap_claims(const struct caps *caps, struct claims *ret)
+{
+	static const enum op_kind done[] = {
+		OP_UNSHARE_USER, OP_UNSHARE_MOUNT, OP_UNSHARE_PID, OP_UNSHARE_NET,
+		OP_UNSHARE_IPC,	 OP_UNSHARE_UTS,   OP_UNSHARE_CGROUP, OP_ROOT_EMPTY,
+		OP_ROOT_HOST,	 OP_SYMLINK,	   OP_BIND_RO,	      OP_BIND_RW,
+		OP_HIDE_FILE,	 OP_HIDE_DIR,	   OP_TMPFS,	      OP_PROC,
+		OP_DEV,		 OP_SOCKET,	   OP_LIMIT,	      OP_SESSION,
+		OP_DIE_WITH_PARENT, OP_DROP_CAPS,  OP_NO_NEW_PRIVS,   OP_ENV_CLEAR,
+		OP_ENV_SET,	 OP_CHDIR,
+	};
+
+	(void)caps;
+	*ret = (struct claims){ 0 };
+	for (size_t i = 0; i < OP_KIND_COUNT; i++)
+		ret->missing[i] = CAP_COUNT;
+	for (size_t i = 0; i < sizeof(done) / sizeof(done[0]); i++)
+		ret->enforces[done[i]] = true;
+}
+
+static int bwrap_available(const struct caps *caps, struct cordon_error *err)
+{
+	static const enum cap needed[] = { CAP_BWRAP, CAP_USERNS, CAP_MOUNTNS, CAP_PIDNS,
+					   CAP_NETNS };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		enum cap cap = needed[i];
+
+		if (caps->value[cap])
+			continue;
+		err_set(err, CORDON_E_UNAVAILABLE, 0, stage, "the bwrap backend needs %s (%s)%s%s",
+			cap_rows[cap].name, cap_rows[cap].purpose, caps->why[cap] ? ": " : "",
+			caps->why[cap] ? caps->why[cap] : "");
+		return err_hint(err, "%s", cap_rows[cap].fix);
+	}
+	return 0;
+}
+
+/* Every masked file is an empty file of its own: bubblewrap reads the descriptor to its
+ * end and closes it. */
+static int open_empty_files(struct arena *a, struct bwrap_args *args, struct launch *launch,
+			    struct cordon_error *err)
+{
+	vec_each(slot, &args->empty_file_slots) {
+		int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		const char *number;
+		int to;
+
+		if (fd < 0)
+			return err_set(err, CORDON_E_SYSTEM, errno, stage, "open /dev/null");
+		to = launch_add_fd(launch, fd, err);
+		if (to < 0)
+			return to;
+		number = arena_printf(a, "%d", to);
+		if (!number)
+			return err_nomem(err, stage);
+		args->options.at[*slot] = number;
+	}
+	return 0;
+}
+
+/* The options as NUL-separated text in a sealed, anonymous file. */
+static int options_to_fd(const struct bwrap_args *args, struct cordon_error *err)
+{
+	autoclose int fd = memfd_create("bwrap-options", MFD_CLOEXEC);
+	int r = fd < 0 ? -errno : 0;
+
+	vec_each(option, &args->options)
+		if (r == 0)
+			r = fd_write_all(fd, *option, strlen(*option) + 1);
+	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		r = -errno;
+	if (r < 0)
+		return err_set(err, CORDON_E_SYSTEM, -r, stage, "write the options");
+	return steal_fd(&fd);
+}
+
+static int add_status_pipe(struct launch *launch, const char **ret_number, struct arena *a,
+			   struct cordon_error *err)
+{
+	int end, r = fd_pipe(&launch->status_fd, &end);
+
+	if (r < 0)
+		return err_set(err, CORDON_E_SYSTEM, -r, stage, "make a pipe");
+	r = launch_add_fd(launch, end, err);
+	if (r < 0)
+		return r;
+	*ret_number = arena_printf(a, "%d", r);
+	return *ret_number ? 0 : err_nomem(err, stage);
+}
+
+static size_t count(char *const *argv)
+{
+	size_t n = 0;
+
+	while (argv[n])
+		n++;
+	return n;
+}
+
+static int check_count(const struct bwrap_args *args, size_t command, struct cordon_error *err)
+{
+	size_t total = args->options.n + command + 8;
+
+	if (total <= BWRAP_ARGS_MAX)
+		return 0;
+	err_set(err, CORDON_E_LIMIT, 0, stage,
+		"%zu options and %zu arguments are more than bubblewrap's limit of %d",
+		args->options.n, command, BWRAP_ARGS_MAX);
+	return err_hint(err, "put the arguments into a file or script, or use fewer rules");
+}
+
+/* argv[0], status descriptor, options (or the descriptor they are in), "--", command. */
+static int build_argv(struct arena *a, const struct launch_input *in, struct bwrap_args *args,
+		      struct launch *launch, struct cordon_error *err)
+{
+	size_t command = count(in->argv), n = 0;
+	char **argv = arena_array(a, args->options.n + command + 8, sizeof(*argv));
+	const char *status, *number;
+	int fd, r;
+
+	if (!argv)
+		return err_nomem(err, stage);
+	r = add_status_pipe(launch, &status, a, err);
+	if (r < 0)
+		return r;
+	argv[n++] = (char *)"bwrap";
+	argv[n++] = (char *)"--json-status-fd";
+	argv[n++] = (char *)status;
+	if (args->options.n > BWRAP_ARGV_INLINE) {
+		fd = options_to_fd(args, err);
+		if (fd < 0)
+			return fd;
+		fd = launch_add_fd(launch, fd, err);
+		number = fd < 0 ? NULL : arena_printf(a, "%d", fd);
+		if (!number)
+			return fd < 0 ? fd : err_nomem(err, stage);
+		argv[n++] = (char *)"--args";
+		argv[n++] = (char *)number;
+	} else {
+		vec_each(option, &args->options)
+			argv[n++] = (char *)*option;
+	}
+	argv[n++] = (char *)"--";
+	argv[n++] = (char *)in->program;
+	for (size_t i = 1; i < command; i++)
+		argv[n++] = in->argv[i];
+	launch->argv = argv;
+	return 0;
+}
+
+static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
+			 struct cordon_error *err)
+{
+	struct bwrap_args args;
+	int r = bwrap_options(a, in->plan, &args, err);
+
+	launch_init(ret);
+	if (r == 0)
+		r = check_count(&args, count(in->argv), err);
+	if (r == 0)
+		r = open_empty_files(a, &args, ret, err);
+	if (r == 0)
+		r = build_argv(a, in, &args, ret, err);
+	ret->program = in->caps->bwrap_path;
+	ret->envp = launch_environ(a, in->plan);
+	ret->wrappers = 2; /* bwrap outside and its pid 1 inside */
+	if (r == 0 && !ret->envp)
+		r = err_nomem(err, stage);
+	if (r < 0)
+		launch_close(ret);
+	return r;
+}
+
+/* bubblewrap reports the exit code of the command only when the command was started. */
+static int bwrap_confirm(struct launch *launch, struct cordon_error *err)
+{
+	autobuf struct buf text;
+	long got;
+
+	buf_init(&text, STATUS_BYTES_MAX);
+	do
+		got = buf_read(&text, launch->status_fd, STATUS_BYTES_MAX);
+	while (got > 0 || got == -EINTR);
+	if (memmem(text.p, text.n, "\"exit-code\"", 11))
+		return 0;
+	err_set(err, CORDON_E_INIT, 0, stage, "bubblewrap could not set up the boundary");
+	return err_hint(err, "its own message is above; 'cordon doctor' shows what this machine allows");
+}
+
+const struct backend bwrap_backend = {
+	.name = "bwrap",
+	.summary = "bubblewrap, driven by the same plan",
+	.claims = bwrap_claims,
+	.available = bwrap_available,
+	.prepare = bwrap_prepare,
+	.confirm = bwrap_confirm,
+};

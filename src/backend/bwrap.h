@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan as a bubblewrap command line. The text is pure: it depends on the plan only,
+ * so golden tests and `policy render --format bwrap` see what is executed.
+ */
+#ifndef CORDON_BACKEND_BWRAP_H
+#define CORDON_BACKEND_BWRAP_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "plan/plan.h"
+
+/* bubblewrap itself refuses more, counting options and command together. */
+#define BWRAP_ARGS_MAX 9000
+/* Beyond this, options travel over a descriptor (--args) instead of the command line. */
+#define BWRAP_ARGV_INLINE 400
+
+struct bwrap_args {
+	VEC(const char *) options;	/* without argv[0], "--" and the command */
+	/* Options in which a descriptor's number has to be put: each is an empty file. */
+	VEC(size_t) empty_file_slots;
+};
+
+int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *ret,
+		  struct cordon_error *err);
+
+#endif

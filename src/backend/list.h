@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The backends of this build, for the table in backend.c. */
+#ifndef CORDON_BACKEND_LIST_H
+#define CORDON_BACKEND_LIST_H
+
+#include "backend/backend.h"
+
+extern const struct backend bwrap_backend;
+extern const struct backend passthrough_backend;
+
+#endif

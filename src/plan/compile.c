@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a policy to operations. The file part walks the paths that any rule mentions,
+ * parents first, and emits an operation where the verdict differs from what the
+ * operations so far already show there; so the tree the kernel gets follows
+ * policy_decide and nothing else.
+ */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+#include "base/path.h"
+#include "plan/plan_in.h"
+#include "policy/environ.h"
+#include "policy/resolve.h"
+
+#define stage "compile"
+
+const struct guarantee_row guarantee_rows[GUARANTEE_COUNT] = {
+#define REQUIRED true
+#define BEST false
+#define GUARANTEE(id, text, class, what) \
+	[GUARANTEE_##id] = { .name = text, .promise = what, .required = class },
+#include "plan/guarantees.def"
+#undef GUARANTEE
+#undef REQUIRED
+#undef BEST
+};
+
+const struct op_row op_rows[OP_KIND_COUNT] = {
+#define OP(id, text, serves, about) \
+	[OP_##id] = { .name = text, .guarantee = GUARANTEE_##serves, .help = about },
+#include "plan/ops.def"
+#undef OP
+};
+
+struct op *plan_emit(struct compiler *c, enum op_kind kind, struct str path)
+{
+	struct op *op = vec_push(&c->plan->ops, c->arena);
+
+	if (op)
+		*op = (struct op){ .kind = kind, .path = path };
+	else
+		c->out_of_memory = true;
+	return op;
+}
+
+static void emit_number(struct compiler *c, enum op_kind kind, struct str path, uint64_t number)
+{
+	struct op *op = plan_emit(c, kind, path);
+
+	if (op)
+		op->number = number;
+}
+
+static void emit_namespaces(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+
+	plan_emit(c, OP_UNSHARE_USER, STR(""));
+	plan_emit(c, OP_UNSHARE_MOUNT, STR(""));
+	if (!policy_number(policy, KEY_SHARE_PID))
+		plan_emit(c, OP_UNSHARE_PID, STR(""));
+	if (policy_net_mode(policy) != NET_ON)
+		plan_emit(c, OP_UNSHARE_NET, STR(""));
+	plan_emit(c, OP_UNSHARE_IPC, STR(""));
+	plan_emit(c, OP_UNSHARE_UTS, STR(""));
+	plan_emit(c, OP_UNSHARE_CGROUP, STR(""));
+}
+
+static void emit_network(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+
+	if (policy_net_mode(policy) == NET_LIST)
+		vec_each(h, &policy->trusted.net.hosts) {
+			autobuf struct buf b;
+
+			buf_init(&b, 512);
+			host_print(&b, &h->host);
+			plan_emit(c, OP_NET_HOST, str_of(arena_dup(c->arena, buf_str(&b))));
+		}
+	if (policy_net_mode(policy) == NET_ON)
+		vec_each(s, &policy->effective_lists[KEY_BIND].items)
+			emit_number(c, OP_LISTEN_PORT, STR(""), s->number);
+}
+
+static int emit_sockets(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+
+	vec_each(s, &policy->effective_lists[KEY_UNIX].items) {
+		struct op *op;
+		struct str real;
+		struct node node;
+		int r = resolve_path(c->arena, c->in->world, &policy->places, s->text, &real, &node,
+				     c->err);
+
+		if (r < 0)
+			return r;
+		if (node.type != NODE_SOCKET)
+			return err_set(c->err, CORDON_E_PATH, 0, stage, "unix socket '%s': %s",
+				       s->text.p,
+				       node.type == NODE_ABSENT ? "does not exist" :
+								  "is not a socket");
+		op = plan_emit(c, OP_SOCKET, real);
+		if (op) {
+			op->source = real;
+			op->node = node;
+		}
+	}
+	return 0;
+}
+
+static const enum key limit_keys[] = {
+	KEY_TIMEOUT, KEY_CPU, KEY_MEMORY, KEY_PROCS, KEY_FILES, KEY_FILE_SIZE, KEY_OUTPUT,
+};
+
+static void emit_process(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+	unsigned report = (unsigned)policy_number(policy, KEY_REPORT);
+
+	if (policy_number(policy, KEY_PROTECT) == PROTECT_EXACT)
+		plan_emit(c, OP_EXACT, STR(""));
+	if (report != REPORT_NONE)
+		plan_emit(c, OP_REPORT, str_of(choice_to_string(CHOICES_REPORT, report)));
+	vec_each(s, &policy->effective_lists[KEY_CACHES].items)
+		plan_emit(c, OP_CACHE, s->text);
+	for (size_t i = 0; i < sizeof(limit_keys) / sizeof(limit_keys[0]); i++)
+		if (policy_number(policy, limit_keys[i]))
+			emit_number(c, OP_LIMIT, str_of(key_rows[limit_keys[i]].name + 7),
+				    policy_number(policy, limit_keys[i]));
+	if (policy_number(policy, KEY_NEW_SESSION))
+		plan_emit(c, OP_SESSION, STR(""));
+	else
+		plan_emit(c, OP_NO_TTY_INPUT, STR(""));
+	plan_emit(c, OP_DIE_WITH_PARENT, STR(""));
+	plan_emit(c, OP_DROP_CAPS, STR(""));
+	plan_emit(c, OP_NO_NEW_PRIVS, STR(""));
+	plan_emit(c, OP_LANDLOCK, STR(""));
+	plan_emit(c, OP_SECCOMP, STR(""));
+	if (!policy_number(policy, KEY_PTRACE))
+		plan_emit(c, OP_NO_PTRACE, STR(""));
+	if (!policy_number(policy, KEY_KEYRING))
+		plan_emit(c, OP_NO_KEYRING, STR(""));
+}
+
+static int emit_environment(struct compiler *c)
+{
+	struct variables v;
+	int r = environ_filter(c->arena, c->in->policy, c->in->environ, &v, c->err);
+
+	if (r < 0)
+		return r;
+	plan_emit(c, OP_ENV_CLEAR, STR(""));
+	vec_each(item, &v.items) {
+		struct op *op = plan_emit(c, OP_ENV_SET, item->name);
+
+		if (op)
+			op->source = item->value;
+	}
+	return 0;
+}
+
+static int emit_unconfined(struct compiler *c)
+{
+	for (size_t i = 0; i < sizeof(limit_keys) / sizeof(limit_keys[0]); i++)
+		if (policy_number(c->in->policy, limit_keys[i]))
+			emit_number(c, OP_LIMIT, str_of(key_rows[limit_keys[i]].name + 7),
+				    policy_number(c->in->policy, limit_keys[i]));
+	return 0;
+}
+
+static int emit_all(struct compiler *c)
+{
+	int r;
+
+	if (!c->in->policy->confined)
+		return emit_unconfined(c);
+	emit_namespaces(c);
+	emit_network(c);
+	r = plan_files(c);
+	if (r == 0)
+		r = emit_sockets(c);
+	if (r < 0)
+		return r;
+	emit_process(c);
+	r = emit_environment(c);
+	if (r == 0)
+		plan_emit(c, OP_CHDIR, c->in->start_dir);
+	return r;
+}
+
+/* Compares what the operations need with what the backend claims. */
+static int collect_losses(struct compiler *c)
+{
+	const struct claims *claims = c->in->claims;
+	struct plan *plan = c->plan;
+	bool lost[GUARANTEE_COUNT] = { false };
+
+	vec_each(op, &plan->ops) {
+		enum guarantee g = op_rows[op->kind].guarantee;
+		struct loss *loss;
+
+		plan->promised[g] = true;
+		if (claims->enforces[op->kind] || lost[g])
+			continue;
+		lost[g] = true;
+		loss = vec_push(&plan->degraded, c->arena);
+		if (!loss)
+			return err_nomem(c->err, stage);
+		*loss = (struct loss){
+			.guarantee = g, .op = op->kind, .missing = claims->missing[op->kind],
+			.required = guarantee_rows[g].required,
+		};
+	}
+	for (unsigned g = 0; g < GUARANTEE_COUNT; g++)
+		plan->enforced[g] = plan->promised[g] && !lost[g];
+	return 0;
+}
+
+int plan_compile(struct arena *a, const struct plan_input *in, struct plan **ret,
+		 struct cordon_error *err)
+{
+	struct plan *plan = arena_new(a, struct plan);
+	struct compiler c = { .arena = a, .in = in, .plan = plan, .err = err };
+	int r;
+
+	if (!plan)
+		return err_nomem(err, stage);
+	plan->policy = in->policy;
+	plan->backend = in->claims->backend;
+	r = emit_all(&c);
+	if (r == 0 && c.out_of_memory)
+		r = err_nomem(err, stage);
+	if (r == 0)
+		r = collect_losses(&c);
+	if (r == 0)
+		*ret = plan;
+	return r;
+}
+
+int plan_check(const struct plan *plan, struct cordon_error *err)
+{
+	vec_each(loss, &plan->degraded) {
+		const struct guarantee_row *g = &guarantee_rows[loss->guarantee];
+
+		if (!loss->required)
+			continue;
+		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
+			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend, g->name,
+			g->promise, op_rows[loss->op].name);
+		if (loss->missing != CAP_COUNT)
+			return err_hint(err, "%s; or accept the loss with --fallback degrade",
+					cap_rows[loss->missing].fix);
+		return err_hint(err, "choose another --backend or --profile, or accept the loss "
+				     "with --fallback degrade");
+	}
+	return 0;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file part of a plan. Every path that a rule mentions is visited, parents first;
+ * `views` remembers what the operations emitted so far show at the ancestors.
+ */
+#include "plan/plan_in.h"
+
+#include <stdlib.h>
+
+#include "base/path.h"
+
+/* A path that some rule mentions, or a hidden name that exists. */
+struct spot {
+	struct str path;
+	struct node node;
+	const struct rule *rule;
+	bool link;	/* spelled through a symlink: rule names the target */
+};
+
+/* What is shown at and below a path by what has been emitted. */
+struct view {
+	struct str path;
+	enum access data;
+	bool exec;
+	size_t op;	/* index of the operation that made it */
+	bool hidden_dir;
+	bool scratch;	/* the sandbox's own: what is not there need not be guarded */
+};
+
+struct tree {
+	struct compiler *c;
+	VEC(struct spot) spots;
+	VEC(struct view) views;
+};
+
+static bool add_spot(struct tree *t, struct str path, struct node node, const struct rule *rule,
+		      bool link)
+{
+	struct spot *p = vec_push(&t->spots, t->c->arena);
+
+	if (!p) {
+		t->c->out_of_memory = true;
+		return false;
+	}
+	*p = (struct spot){ path, node, rule, link };
+	return true;
+}
+
+static int refuse_glob(struct compiler *c, const struct rule *rule, const char *why)
+{
+	autobuf struct buf where;
+
+	buf_init(&where, 8192);
+	origin_print(&where, &rule->origin);
+	return err_set(c->err, CORDON_E_CONFIG, 0, "compile", "%s: glob '%s': %s", where.p,
+		       rule->spelled.p, why);
+}
+
+/* A glob protects names; it cannot show or hide a tree that exists (rule 9). */
+static int place_glob(struct tree *t, const struct rule *rule)
+{
+	struct compiler *c = t->c;
+	struct op *op;
+
+	if (rule->flags & RULE_ALIAS)
+		return 0;
+	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC) {
+		refuse_glob(c, rule, "a grant must name its directories");
+		return err_hint(c->err, "grant the directory above it and deny what must stay out");
+	}
+	if (rule->right == RIGHT_DENY &&
+	    policy_number(c->in->policy, KEY_PROTECT) != PROTECT_EXACT) {
+		refuse_glob(c, rule, "hiding what exists by a pattern needs protect = \"exact\"");
+		return err_hint(c->err, "add --protect exact, or name the paths");
+	}
+	op = plan_emit(c, OP_GUARD_GLOB, rule->path);
+	if (op)
+		op->rule = rule;
+	return 0;
+}
+
+static int collect_rules(struct tree *t, const struct ruleset *rules)
+{
+	for (size_t i = 0; rules && i < ruleset_count(rules); i++) {
+		const struct rule *rule = ruleset_at(rules, i);
+		int r = 0;
+
+		if (rule->kind == RULE_GLOB)
+			r = place_glob(t, rule);
+		else
+			add_spot(t, rule->path, rule->node, rule, rule->flags & RULE_VIA_LINK);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+	struct str p = x->path, q = y->path, u, v;
+	int c;
+
+	/* By components, so that a directory comes right before what is below it. */
+	for (;;) {
+		bool more_p = path_next(&p, &u), more_q = path_next(&q, &v);
+
+		if (!more_p || !more_q)
+			c = more_p - more_q;
+		else
+			c = str_cmp(u, v);
+		if (c || !more_p)
+			break;
+	}
+	/* The same path twice: private places and existing nodes first. */
+	if (!c)
+		c = (y->node.type != NODE_ABSENT) - (x->node.type != NODE_ABSENT);
+	return c;
+}
+
+static struct view *view_at(struct tree *t, struct str path)
+{
+	while (t->views.n > 1 && !path_below(path, t->views.at[t->views.n - 1].path))
+		t->views.n--;
+	return &t->views.at[t->views.n - 1];
+}
+
+/* For what the operation emitted last shows. */
+static void push_view(struct tree *t, struct view view)
+{
+	struct view *v = vec_push(&t->views, t->c->arena);
+
+	view.op = t->c->plan->ops.n - 1;
+	if (v)
+		*v = view;
+	else
+		t->c->out_of_memory = true;
+}
+
+/* Something below a hidden directory shows: it must be searchable. */
+static void open_parents(struct tree *t)
+{
+	for (size_t i = t->views.n; i-- > 0;) {
+		if (t->views.at[i].data != ACCESS_NONE)
+			return;
+		if (t->views.at[i].hidden_dir)
+			t->c->plan->ops.at[t->views.at[i].op].number = 1;
+	}
+}
+
+static enum op_kind private_kind(struct str path)
+{
+	if (str_eq(path, STR("/dev")))
+		return OP_DEV;
+	if (str_eq(path, STR("/proc")))
+		return OP_PROC;
+	return OP_TMPFS;
+}
+
+/* /dev, /proc, /run and /tmp of the sandbox's own, unless a rule put something else. */
+static void emit_private(struct tree *t, const struct spot *p, const struct decision *d)
+{
+	struct op *op;
+	bool tmpfs;
+
+	/* Inside these the mechanism that makes /dev and /proc takes care. */
+	if (str_eq(p->path, STR("/dev/shm")) || str_eq(p->path, STR("/proc/sys")))
+		return;
+	op = plan_emit(t->c, private_kind(p->path), p->path);
+	if (!op)
+		return;
+	op->rule = p->rule;
+	tmpfs = op->kind == OP_TMPFS;
+	if (tmpfs)
+		op->number = policy_number(t->c->in->policy, KEY_TMP_SIZE);
+	push_view(t, (struct view){ p->path, ACCESS_WRITE, !tmpfs || d->exec, .scratch = true });
+	if (tmpfs && !d->exec)
+		plan_emit(t->c, OP_NOEXEC, p->path);
+}
+
+static void emit_bind(struct tree *t, const struct spot *p, const struct decision *d)
+{
+	struct op *op;
+	bool dir = p->node.type == NODE_DIR;
+
+	open_parents(t);
+	op = plan_emit(t->c,
+		       d->data == ACCESS_WRITE ? OP_BIND_RW :
+		       d->data == ACCESS_READ  ? OP_BIND_RO :
+		       dir		       ? OP_HIDE_DIR :
+						 OP_HIDE_FILE,
+		       p->path);
+	if (!op)
+		return;
+	op->rule = d->data_rule;
+	op->source = d->data == ACCESS_NONE ? (struct str){ 0 } : p->path;
+	op->node = p->node;
+	push_view(t, (struct view){ p->path, d->data, d->data == ACCESS_NONE || d->exec,
+				    .hidden_dir = d->data == ACCESS_NONE && dir });
+	if (d->data != ACCESS_NONE && !d->exec)
+		plan_emit(t->c, OP_NOEXEC, p->path);
+}
+
+/* A path that does not exist: nothing to mount. Where the verdict is lower than what
+ * is around it, the name has to be guarded; where it is higher, a rule somebody wrote
+ * would silently do nothing. */
+static int place_absent(struct tree *t, const struct spot *p, const struct decision *d,
+			const struct view *around)
+{
+	struct compiler *c = t->c;
+	struct op *op;
+
+	if (around->scratch)
+		return 0;
+	if (d->data < around->data) {
+		op = plan_emit(c, OP_GUARD_NAME, p->path);
+		if (op)
+			op->rule = d->data_rule;
+		return 0;
+	}
+	if (d->data == around->data || !p->rule || p->rule->flags & RULE_OPTIONAL ||
+	    d->data_rule != p->rule)
+		return 0;
+	err_set(c->err, CORDON_E_PATH, 0, "compile", "%s: '%s' does not exist, so it cannot be made %s",
+		p->rule->origin.file, p->rule->spelled.p,
+		d->data == ACCESS_WRITE ? "writable" : "readable");
+	return err_hint(c->err, "create it first: mkdir -p '%s'", p->path.p);
+}
+
+static void place_link(struct tree *t, const struct spot *p, const struct view *around)
+{
+	struct op *op;
+
+	/* Where the host's tree is visible, its own link is there already. */
+	if (around->data != ACCESS_NONE)
+		return;
+	open_parents(t);
+	op = plan_emit(t->c, OP_SYMLINK, p->path);
+	if (!op)
+		return;
+	op->source = p->rule[1].path; /* the real path follows its rule */
+	push_view(t, (struct view){ p->path, ACCESS_READ, true });
+}
+
+static int place_one(struct tree *t, const struct spot *p)
+{
+	const struct policy *policy = t->c->in->policy;
+	struct view around = *view_at(t, p->path);
+	struct decision d = policy_decide(policy, p->path);
+	bool same_mount = str_eq(around.path, p->path) && p->path.n > 1;
+
+	if (p->rule && p->rule->flags & RULE_PRIVATE) {
+		if (d.data_rule == p->rule && !same_mount)
+			emit_private(t, p, &d);
+		return 0;
+	}
+	if (p->link) {
+		if (d.data != ACCESS_NONE)
+			place_link(t, p, &around);
+		return 0;
+	}
+	if (p->node.type == NODE_ABSENT)
+		return place_absent(t, p, &d, &around);
+	if (p->rule && p->rule->kind == RULE_EXACT && p->node.type == NODE_DIR &&
+	    d.data_rule == p->rule && d.data != around.data)
+		return refuse_glob(t->c, p->rule, "'=' cannot single out a directory; name its files");
+	if (d.data == around.data) {
+		if (d.data != ACCESS_NONE && d.exec != around.exec && !same_mount) {
+			plan_emit(t->c, d.exec ? OP_EXEC : OP_NOEXEC, p->path);
+			push_view(t, (struct view){ p->path, d.data, d.exec,
+						    .scratch = around.scratch });
+		}
+		return 0;
+	}
+	if (!same_mount)
+		emit_bind(t, p, &d);
+	return 0;
+}
+
+static void emit_hidden(struct tree *t)
+{
+	const struct plan_input *in = t->c->in;
+	unsigned hidden = (unsigned)policy_number(in->policy, KEY_HIDDEN_WRITES);
+	struct op *op;
+
+	if (hidden == HIDDEN_ALLOW)
+		return;
+	for (size_t i = 0; i < in->hidden_count; i++)
+		add_spot(t, in->hidden[i].path, in->hidden[i].node, NULL, false);
+	op = plan_emit(t->c, OP_GUARD_HIDDEN, in->policy->places.workdir);
+	if (op)
+		op->source = str_of(choice_to_string(CHOICES_HIDDEN, hidden));
+}
+
+static void emit_root(struct tree *t)
+{
+	struct decision d = policy_decide(t->c->in->policy, STR("/"));
+	bool host = d.data != ACCESS_NONE;
+
+	plan_emit(t->c, host ? OP_ROOT_HOST : OP_ROOT_EMPTY, STR("/"));
+	push_view(t, (struct view){ STR("/"), host ? ACCESS_READ : ACCESS_NONE, !host || d.exec });
+	if (host && !d.exec)
+		plan_emit(t->c, OP_NOEXEC, STR("/"));
+}
+
+int plan_files(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+	const struct ruleset *sets[] = { policy->trusted.rules, policy->project.rules,
+					 policy->locked.rules, policy->own };
+	struct tree t = { .c = c };
+	int r = 0;
+
+	emit_root(&t);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]) && r == 0; i++)
+		r = collect_rules(&t, sets[i]);
+	if (r == 0)
+		emit_hidden(&t);
+	if (r < 0 || c->out_of_memory)
+		return r;
+	qsort(t.spots.at, t.spots.n, sizeof(t.spots.at[0]), by_path);
+	for (size_t i = 0; i < t.spots.n && r == 0; i++)
+		r = place_one(&t, &t.spots.at[i]);
+	return r;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan: a flat list of operations made from a policy for one backend, plus what
+ * that backend cannot do of it. `explain`, `--dry-run`, golden tests, fuzzers and the
+ * kernel all get this very object.
+ *
+ * Pure: compiling asks the world only what it already told the policy.
+ */
+#ifndef CORDON_PLAN_PLAN_H
+#define CORDON_PLAN_PLAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "plan/caps.h"
+#include "policy/policy.h"
+
+enum guarantee {
+#define GUARANTEE(id, ...) GUARANTEE_##id,
+#include "plan/guarantees.def"
+#undef GUARANTEE
+	GUARANTEE_COUNT
+};
+
+struct guarantee_row {
+	const char *name;
+	const char *promise;
+	bool required;
+};
+extern const struct guarantee_row guarantee_rows[GUARANTEE_COUNT];
+
+enum op_kind {
+#define OP(id, ...) OP_##id,
+#include "plan/ops.def"
+#undef OP
+	OP_KIND_COUNT
+};
+
+struct op_row {
+	const char *name;
+	enum guarantee guarantee;
+	const char *help;
+};
+extern const struct op_row op_rows[OP_KIND_COUNT];
+
+struct op {
+	enum op_kind kind;
+	struct str path;	/* the object; a name for ENV_SET, NET_HOST, LIMIT, REPORT */
+	struct str source;	/* bind: the host's path; symlink: its target; variable: value */
+	uint64_t number;	/* limit, size, port; HIDE_DIR: 1 when something below shows */
+	struct node node;	/* of a bound path, as it was when the policy was built */
+	const struct rule *rule;	/* why; NULL when no path rule made it */
+};
+
+/* What a backend truly enforces; `missing` says which capability an unclaimed
+ * operation would need (CAP_COUNT: none would help). */
+struct claims {
+	const char *backend;
+	bool enforces[OP_KIND_COUNT];
+	enum cap missing[OP_KIND_COUNT];
+};
+
+struct loss {
+	enum guarantee guarantee;
+	enum op_kind op;	/* the first operation that could not be claimed */
+	enum cap missing;
+	bool required;
+};
+
+struct plan {
+	const struct policy *policy;
+	const char *backend;
+	VEC(struct op) ops;
+	bool promised[GUARANTEE_COUNT];	/* the policy asks for it */
+	bool enforced[GUARANTEE_COUNT];
+	VEC(struct loss) degraded;
+};
+
+/* A hidden name that exists at the top of the workdir. */
+struct hidden_name {
+	struct str path;
+	struct node node;
+};
+
+struct plan_input {
+	const struct policy *policy;
+	const struct claims *claims;
+	const struct world *world;	/* for unix sockets */
+	const char *const *environ;	/* the caller's, NULL-terminated "NAME=VALUE" */
+	struct str start_dir;	/* where the command starts; below the workdir or it */
+	const struct hidden_name *hidden;
+	size_t hidden_count;
+};
+
+/* Compiles. A promise that is required and not claimed is listed in degraded with
+ * `required` set; plan_check turns that into a refusal. Errors are rules that cannot be
+ * expressed at all. */
+int plan_compile(struct arena *a, const struct plan_input *in, struct plan **ret,
+		 struct cordon_error *err);
+/* Refuses when something required is lost: names it, the capability and the fix. */
+int plan_check(const struct plan *plan, struct cordon_error *err);
+
+/* One line an operation; values of variables are not shown. */
+void plan_print(struct buf *b, const struct plan *plan);
+/* NULL when memory is out. */
+json_t *plan_to_json(const struct plan *plan);
+/* "guard, report": the names of what was lost, for the one line on stderr. Empty when
+ * nothing was. */
+void plan_print_degraded(struct buf *b, const struct plan *plan);
+
+#endif

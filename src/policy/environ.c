@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment filter. */
+#include "policy/environ.h"
+
+#include <stdlib.h>
+
+#include "fmt/glob.h"
+
+/* Names that carry credentials, or lead to an agent, a bus or a session. */
+static const char *const secret_patterns[] = {
+	"*TOKEN*",	  "*SECRET*",	   "*PASSWORD*",     "*PASSWD*",      "*PASSPHRASE*",
+	"*CREDENTIAL*",	  "*API_KEY*",	   "*APIKEY*",	     "*ACCESS_KEY*",  "*PRIVATE_KEY*",
+	"*_KEY",	  "*_PAT",	   "*_AUTH",	     "*_DSN",	      "*_CONNECTION_STRING",
+	"AWS_*",	  "AZURE_*",	   "GOOGLE_*",	     "GCLOUD_*",      "CLOUDSDK_*",
+	"GH_*",		  "GITHUB_*",	   "GITLAB_*",	     "DOCKER_*",      "KUBECONFIG",
+	"SSH_*",	  "GPG_AGENT_INFO", "GNUPGHOME",     "DBUS_*",	      "NPM_CONFIG_*AUTH*",
+	"PGPASS*",	  "MYSQL_PWD",	   "REDISCLI_AUTH",  "DATABASE_URL",  "*_DATABASE_URL",
+	"VAULT_*",	  "OP_SESSION*",   "SUDO_*",	     "XAUTHORITY",    "ICEAUTHORITY",
+	"SESSION_MANAGER", "KRB5CCNAME",   "CORDON_*",	     "NETRC",	      "*COOKIE*",
+	NULL,
+};
+
+bool environ_is_secret(struct str name)
+{
+	for (const char *const *p = secret_patterns; *p; p++)
+		if (glob_component_match(str_of(*p), name))
+			return true;
+	return false;
+}
+
+/* The last matching statement of a list, or NULL. */
+static const struct statement *last_match(const struct item_list *list, struct str name)
+{
+	const struct statement *found = NULL;
+
+	vec_each(s, &list->items)
+		if (!glob_component_fault(s->text) && glob_component_match(s->text, name))
+			found = s;
+	return found;
+}
+
+/* env.set with a bare name hands on; with a value it sets. */
+static const struct statement *last_set(const struct item_list *list, struct str name)
+{
+	const struct statement *found = NULL;
+	struct str key, value;
+
+	vec_each(s, &list->items) {
+		str_cut(s->text, '=', &key, &value);
+		if (str_eq(key, name))
+			found = s;
+	}
+	return found;
+}
+
+static bool handed_on(const struct policy *policy, struct str name)
+{
+	const struct item_list *lists = policy->effective_lists;
+	const struct statement *pass = last_match(&lists[KEY_ENV_PASS], name);
+	const struct statement *set = last_set(&lists[KEY_ENV_SET], name);
+	const struct statement *unset = last_match(&lists[KEY_ENV_UNSET], name);
+
+	if (!pass || (set && set->origin.source > pass->origin.source))
+		pass = set;
+	if (unset && unset->origin.source == SOURCE_PROJECT)
+		return false;
+	if (pass && unset)
+		return pass->origin.source > unset->origin.source;
+	return unset ? false : pass ? true : !environ_is_secret(name);
+}
+
+static bool valid_name(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (name.p[i] <= ' ' || name.p[i] == 0x7f)
+			return false;
+	return name.n > 0;
+}
+
+static int keep(struct arena *a, struct variables *v, struct str name, struct str value,
+		const struct origin *origin, struct cordon_error *err)
+{
+	size_t order = v->items.n;
+	struct variable *slot = vec_push(&v->items, a);
+
+	if (!slot)
+		return err_nomem(err, "environment");
+	*slot = (struct variable){ name, value, origin, order };
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct variable *x = a, *y = b;
+	int c = str_cmp(x->name, y->name);
+
+	return c ? c : x->order < y->order ? -1 : 1;
+}
+
+/* Sorted, and of each name only the last. */
+static void sort_and_unite(struct variables *v)
+{
+	size_t kept = 0;
+
+	if (v->items.n)
+		qsort(v->items.at, v->items.n, sizeof(v->items.at[0]), by_name);
+	for (size_t i = 0; i < v->items.n; i++) {
+		if (kept && str_eq(v->items.at[kept - 1].name, v->items.at[i].name))
+			kept--;
+		v->items.at[kept++] = v->items.at[i];
+	}
+	v->items.n = kept;
+}
+
+static int add_set_ones(struct arena *a, const struct policy *policy, struct variables *v,
+			struct cordon_error *err)
+{
+	vec_each(s, &policy->effective_lists[KEY_ENV_SET].items) {
+		struct str name, value;
+		int r = 0;
+
+		if (str_cut(s->text, '=', &name, &value) && handed_on(policy, name))
+			r = keep(a, v, name, value, &s->origin, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int environ_filter(struct arena *a, const struct policy *policy, const char *const *environ,
+		   struct variables *ret, struct cordon_error *err)
+{
+	struct variables v = { 0 };
+	int r;
+
+	for (; environ && *environ; environ++) {
+		struct str name, value, *dropped;
+
+		if (!str_cut(str_of(*environ), '=', &name, &value) || !valid_name(name))
+			continue;
+		if (handed_on(policy, name)) {
+			r = keep(a, &v, name, value, NULL, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		dropped = vec_push(&v.dropped, a);
+		if (!dropped)
+			return err_nomem(err, "environment");
+		*dropped = name;
+	}
+	r = add_set_ones(a, policy, &v, err);
+	if (r < 0)
+		return r;
+	sort_and_unite(&v);
+	*ret = v;
+	return 0;
+}

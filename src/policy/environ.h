@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which of the caller's variables the command gets.
+ *
+ * A variable is dropped when its name looks like a secret or points to a service of
+ * the caller's session, unless env.pass or a bare --env NAME lets it through;
+ * env.unset drops more, env.set adds. The later source wins where both speak.
+ */
+#ifndef CORDON_POLICY_ENVIRON_H
+#define CORDON_POLICY_ENVIRON_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "policy/policy.h"
+
+struct variable {
+	struct str name;
+	struct str value;
+	const struct origin *origin;	/* NULL: the caller's, handed on */
+	size_t order;			/* of two with one name the later one counts */
+};
+
+struct variables {
+	VEC(struct variable) items;	/* sorted by name, no name twice */
+	VEC(struct str) dropped;	/* names only */
+};
+
+/* environ: NULL-terminated "NAME=VALUE"; entries without '=' or with a name that is
+ * not a variable name are dropped. */
+int environ_filter(struct arena *a, const struct policy *policy, const char *const *environ,
+		   struct variables *ret, struct cordon_error *err);
+/* Does the name look like a secret? */
+bool environ_is_secret(struct str name);
+
+#endif

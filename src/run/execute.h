@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run, from a plan to a result: finds the program, lets the backend prepare, hands
+ * over to the supervisor, and puts together the JSON object of docs/result.schema.json.
+ */
+#ifndef CORDON_RUN_EXECUTE_H
+#define CORDON_RUN_EXECUTE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include "backend/backend.h"
+#include "run/result.h"
+#include "run/situation.h"
+
+struct execute_options {
+	char *const *argv;	/* the command; argv[0] is searched for in the plan's PATH */
+	bool capture;
+	bool stdin_null;
+};
+
+/* *ret is filled whenever 0 is returned, also when the command could not be started
+ * (cause setup or policy, with ret->error). Freed with run_result_free. */
+int execute(struct arena *a, const struct situation *s, const struct backend *backend,
+	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
+	    struct run_result *ret, struct cordon_error *err);
+
+/* The result contract of DESIGN 5.5; plan may be NULL when there is none. NULL: out of
+ * memory. */
+json_t *execute_to_json(const struct run_result *result, const struct plan *plan);
+
+#endif
