@@ -112,9 +112,18 @@ static int emit_sockets(struct compiler *c)
 	return 0;
 }
 
-static const enum key limit_keys[] = {
-	KEY_TIMEOUT, KEY_CPU, KEY_MEMORY, KEY_PROCS, KEY_FILES, KEY_FILE_SIZE, KEY_OUTPUT,
-};
+static void emit_limits(struct compiler *c)
+{
+	static const enum key keys[] = { KEY_TIMEOUT, KEY_CPU,	     KEY_MEMORY, KEY_PROCS,
+					 KEY_FILES,   KEY_FILE_SIZE, KEY_OUTPUT };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct str name = str_skip(str_of(key_rows[keys[i]].name), sizeof("limits.") - 1);
+
+		if (policy_number(c->in->policy, keys[i]))
+			emit_number(c, OP_LIMIT, name, policy_number(c->in->policy, keys[i]));
+	}
+}
 
 static void emit_process(struct compiler *c)
 {
@@ -127,10 +136,7 @@ static void emit_process(struct compiler *c)
 		plan_emit(c, OP_REPORT, str_of(choice_to_string(CHOICES_REPORT, report)));
 	vec_each(s, &policy->effective_lists[KEY_CACHES].items)
 		plan_emit(c, OP_CACHE, s->text);
-	for (size_t i = 0; i < sizeof(limit_keys) / sizeof(limit_keys[0]); i++)
-		if (policy_number(policy, limit_keys[i]))
-			emit_number(c, OP_LIMIT, str_of(key_rows[limit_keys[i]].name + 7),
-				    policy_number(policy, limit_keys[i]));
+	emit_limits(c);
 	if (policy_number(policy, KEY_NEW_SESSION))
 		plan_emit(c, OP_SESSION, STR(""));
 	else
@@ -163,12 +169,21 @@ static int emit_environment(struct compiler *c)
 	return 0;
 }
 
+/* Without confinement the command gets what it would have had without cordon, and the
+ * limits. */
 static int emit_unconfined(struct compiler *c)
 {
-	for (size_t i = 0; i < sizeof(limit_keys) / sizeof(limit_keys[0]); i++)
-		if (policy_number(c->in->policy, limit_keys[i]))
-			emit_number(c, OP_LIMIT, str_of(key_rows[limit_keys[i]].name + 7),
-				    policy_number(c->in->policy, limit_keys[i]));
+	emit_limits(c);
+	for (const char *const *e = c->in->environ; e && *e; e++) {
+		struct str name, value;
+		struct op *op;
+
+		str_cut(str_of(*e), '=', &name, &value);
+		op = plan_emit(c, OP_ENV_SET, name);
+		if (op)
+			op->source = value;
+	}
+	plan_emit(c, OP_CHDIR, c->in->policy->places.workdir);
 	return 0;
 }
 
@@ -188,7 +203,7 @@ static int emit_all(struct compiler *c)
 	emit_process(c);
 	r = emit_environment(c);
 	if (r == 0)
-		plan_emit(c, OP_CHDIR, c->in->start_dir);
+		plan_emit(c, OP_CHDIR, c->in->policy->places.workdir);
 	return r;
 }
 
