@@ -13,7 +13,7 @@ SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false \
 	   -Dc_args=-fno-sanitize-recover=all -Dstatic=false
 NINJA    = ninja $(if $(JOBS),-j$(JOBS))
 
-.PHONY: all help run test asan fuzz bench soak check format install clean need-clang
+.PHONY: all help run test asan fuzz bench soak check install clean need-clang
 
 all: $(BUILD)/build.ninja	## build/cordon, fully static
 	@$(NINJA) -C $(BUILD)
@@ -53,9 +53,6 @@ check: all	## formatting, shell scripts, layers, docs
 	@tools/check-layers
 	@tools/check-docs --cordon $(BUILD)/cordon
 
-format:	## rewrite the C files with clang-format
-	@tools/check-format --fix
-
 install: all	## install below PREFIX (/usr/local), staged in DESTDIR
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C $(BUILD)
@@ -75,7 +72,7 @@ build-asan/build.ninja: | need-clang
 	@CC=clang meson setup build-asan $(SANITIZE) $(MESON_FLAGS)
 
 build-fuzz/build.ninja: | need-clang
-	@CC=clang meson setup build-fuzz $(SANITIZE) -Dfuzz=true $(MESON_FLAGS)
+	@CC=clang meson setup build-fuzz -Dfuzz=true $(MESON_FLAGS)
 
 need-clang:
 	@command -v clang >/dev/null || { echo "make: no clang; run tools/deps test" >&2; exit 1; }
