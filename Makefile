@@ -36,7 +36,7 @@ asan: build-asan/build.ninja	## the tests under ASan and UBSan; leaks fail
 	@tools/run-tests --no-user build-asan
 
 fuzz: build-fuzz/build.ninja	## every fuzz harness for FUZZ_SECONDS (30)
-	@$(NINJA) -C build-fuzz
+	@$(NINJA) -C build-fuzz fuzzers
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
 
 bench: all	## measure against a bare spawn and bubblewrap
