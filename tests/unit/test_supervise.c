@@ -661,7 +661,10 @@ Test(signals, an_ignored_sigchld_loses_no_status)
 	cr_assert_eq(signal(SIGCHLD, SIG_DFL), SIG_IGN);
 }
 
-static void ignore_alarm(int sig) { (void)sig; }
+static void ignore_alarm(int sig)
+{
+	(void)sig;
+}
 
 Test(robust, under_a_storm_of_interruptions)
 {
@@ -684,11 +687,9 @@ Test(robust, under_a_storm_of_interruptions)
 Test(robust, two_hundred_runs_leak_nothing)
 {
 	int before, subreaper = 0;
-	sigset_t mask_before, mask_after;
+	/* Zeroed: sigemptyset and the kernel write only the part they know. */
+	sigset_t mask_before = { 0 }, mask_after = { 0 };
 
-	/* The kernel writes only the part it knows. */
-	sigemptyset(&mask_before);
-	sigemptyset(&mask_after);
 	status_of("exit 0");
 	before = open_fds();
 	sigprocmask(SIG_SETMASK, NULL, &mask_before);
