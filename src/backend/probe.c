@@ -82,9 +82,9 @@ uint64_t probe_sysctl(struct arena *a, const char *path, uint64_t missing)
  * points of notification only show once a filter is in place. */
 static void assume_namespaces(struct caps *caps)
 {
-	static const enum cap assumed[] = { CAP_USERNS, CAP_MOUNTNS, CAP_PIDNS,	  CAP_NETNS,
-					    CAP_IPCNS,	CAP_UTSNS,   CAP_CGROUPNS, CAP_PROC_FRESH,
-					    CAP_OVERLAY };
+	static const enum cap assumed[] = { CAP_USERNS,	  CAP_MOUNTNS,	  CAP_PIDNS,
+					    CAP_NETNS,	  CAP_IPCNS,	  CAP_UTSNS,
+					    CAP_CGROUPNS, CAP_PROC_FRESH, CAP_OVERLAY };
 
 	for (size_t i = 0; i < sizeof(assumed) / sizeof(assumed[0]); i++) {
 		caps->value[assumed[i]] = 1;

@@ -108,9 +108,9 @@ static CHILD_SAFE int try_notify(int error_fd)
 
 static CHILD_SAFE int try_notify_killable(int error_fd)
 {
-	return notify_fd(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) < 0 ?
-		       fail(error_fd, "install a filter with WAIT_KILLABLE_RECV") :
-		       0;
+	return notify_fd(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) < 0
+		       ? fail(error_fd, "install a filter with WAIT_KILLABLE_RECV")
+		       : 0;
 }
 
 static CHILD_SAFE int try_notify_sync(int error_fd)
@@ -152,8 +152,12 @@ static int run_trial(struct arena *a, const struct trial *t, struct caps *caps)
 {
 	static char *const nothing[] = { NULL };
 	struct spawn_request request = {
-		.program = "", .argv = nothing, .envp = nothing, .clone_flags = t->flags,
-		.child = trial_child, .child_data = (void *)t,
+		.program = "",
+		.argv = nothing,
+		.envp = nothing,
+		.clone_flags = t->flags,
+		.child = trial_child,
+		.child_data = (void *)t,
 	};
 	struct spawned child = { 0 };
 	struct cordon_error why;

@@ -70,7 +70,7 @@ static int check_depth(struct str text, const char *name, struct cordon_error *e
 static int parse_error(const json_error_t *e, const char *name, struct cordon_error *err)
 {
 	struct place at = { 1, 1 };
-	autobuf struct buf text;
+	autobuf struct buf text = buf_make(4 * sizeof(e->text));
 
 	if (e->line > 0)
 		at.line = (uint32_t)e->line;
@@ -80,7 +80,6 @@ static int parse_error(const json_error_t *e, const char *name, struct cordon_er
 	if (!e->text[0] || json_error_code(e) == json_error_out_of_memory)
 		return located_error(err, CORDON_E_NOMEM, "json", name, at,
 				     "out of memory");
-	buf_init(&text, 4 * sizeof(e->text));
 	buf_add_escaped(&text, str_of(e->text));
 	return located_error(err, CORDON_E_SYNTAX, "json", name, at, "%s", text.p);
 }
@@ -133,9 +132,8 @@ static void add_escaped(struct buf *b, struct str text)
 /* A new string, escaped; NULL when memory is out. */
 static json_t *escaped_string(struct str text)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(text.n * ESCAPE_BYTES);
 
-	buf_init(&b, text.n * ESCAPE_BYTES);
 	add_escaped(&b, text);
 	return b.failed ? NULL : json_stringn(b.p, b.n);
 }

@@ -39,11 +39,10 @@ static void add_name(struct buf *b, const char *name)
 int located_error(struct cordon_error *err, enum cordon_code code, const char *stage,
 		  const char *name, struct place at, const char *fmt, ...)
 {
-	autobuf struct buf where;
+	autobuf struct buf where = buf_make(4 * NAME_SHOWN + 8);
 	char text[sizeof(err->message)];
 	va_list ap;
 
-	buf_init(&where, 4 * NAME_SHOWN + 8);
 	add_name(&where, name);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -55,10 +54,9 @@ int located_error(struct cordon_error *err, enum cordon_code code, const char *s
 struct quoted quote(struct str s)
 {
 	struct quoted q = { "''" };
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(sizeof(q.text));
 	size_t used = 0;
 
-	buf_init(&b, sizeof(q.text));
 	while (used < s.n && b.n < QUOTE_SHOWN) {
 		size_t step = utf8_length(str_skip(s, used));
 

@@ -41,9 +41,8 @@ static void print_char(struct buf *b, struct str c, struct buf *scratch)
 
 void toml_print_string(struct buf *b, struct str s)
 {
-	autobuf struct buf scratch;
+	autobuf struct buf scratch = buf_make(64);
 
-	buf_init(&scratch, 64);
 	buf_addc(b, '"');
 	while (s.n) {
 		size_t step = utf8_length(s);

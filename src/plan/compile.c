@@ -74,9 +74,8 @@ static void emit_network(struct compiler *c)
 
 	if (policy_net_mode(policy) == NET_LIST)
 		vec_each(h, &policy->trusted.net.hosts) {
-			autobuf struct buf b;
+			autobuf struct buf b = buf_make(512);
 
-			buf_init(&b, 512);
 			host_print(&b, &h->host);
 			plan_emit(c, OP_NET_HOST, str_of(arena_dup(c->arena, buf_str(&b))));
 		}
@@ -101,8 +100,8 @@ static int emit_sockets(struct compiler *c)
 		if (node.type != NODE_SOCKET)
 			return err_set(c->err, CORDON_E_PATH, 0, stage, "unix socket '%s': %s",
 				       s->text.p,
-				       node.type == NODE_ABSENT ? "does not exist" :
-								  "is not a socket");
+				       node.type == NODE_ABSENT ? "does not exist"
+								: "is not a socket");
 		op = plan_emit(c, OP_SOCKET, real);
 		if (op) {
 			op->source = real;
@@ -226,7 +225,9 @@ static int collect_losses(struct compiler *c)
 		if (!loss)
 			return err_nomem(c->err, stage);
 		*loss = (struct loss){
-			.guarantee = g, .op = op->kind, .missing = claims->missing[op->kind],
+			.guarantee = g,
+			.op = op->kind,
+			.missing = claims->missing[op->kind],
 			.required = guarantee_rows[g].required,
 		};
 	}
@@ -264,8 +265,8 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 		if (!loss->required)
 			continue;
 		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
-			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend, g->name,
-			g->promise, op_rows[loss->op].name);
+			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
+			g->name, g->promise, op_rows[loss->op].name);
 		if (loss->missing != CAP_COUNT)
 			return err_hint(err, "%s; or accept the loss with --fallback degrade",
 					cap_rows[loss->missing].fix);

@@ -31,9 +31,12 @@ static uint64_t plan_limit(const struct plan *plan, const char *name)
 static struct run_limits limits_of(const struct plan *plan)
 {
 	return (struct run_limits){
-		.timeout_ms = plan_limit(plan, "timeout"), .cpu_ms = plan_limit(plan, "cpu"),
-		.memory = plan_limit(plan, "memory"),	   .procs = plan_limit(plan, "procs"),
-		.files = plan_limit(plan, "files"),	   .output = plan_limit(plan, "output"),
+		.timeout_ms = plan_limit(plan, "timeout"),
+		.cpu_ms = plan_limit(plan, "cpu"),
+		.memory = plan_limit(plan, "memory"),
+		.procs = plan_limit(plan, "procs"),
+		.files = plan_limit(plan, "files"),
+		.output = plan_limit(plan, "output"),
 		.file_size = plan_limit(plan, "file_size"),
 	};
 }
@@ -46,7 +49,7 @@ static int check_program(const struct situation *s, struct arena *a, const char 
 	struct decision d;
 	struct str real;
 	struct node node;
-	autobuf struct buf where;
+	autobuf struct buf where = buf_make(8192);
 	int r;
 
 	if (!s->policy->confined)
@@ -54,13 +57,13 @@ static int check_program(const struct situation *s, struct arena *a, const char 
 	r = s->world.resolve(&s->world, a, str_of(program), &real, &node, err);
 	if (r < 0 || policy_allows(s->policy, POLICY_EXEC, real, &d))
 		return r;
-	buf_init(&where, 8192);
 	if (d.exec_rule)
 		origin_print(&where, &d.exec_rule->origin);
 	err_set(err, CORDON_E_BLOCKED, 0, stage, "exec of %s is denied by %s%s%s", program,
-		where.n ? where.p : "the profile, which lists no such program",
-		where.n ? ": " : "", d.exec_rule ? d.exec_rule->spelled.p : "");
-	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it", program);
+		where.n ? where.p : "the profile, which lists no such program", where.n ? ": " : "",
+		d.exec_rule ? d.exec_rule->spelled.p : "");
+	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
+			program);
 }
 
 static int find_program(const struct situation *s, struct arena *a, const struct plan *plan,
@@ -114,7 +117,8 @@ static int confirm(const struct backend *backend, struct launch *launch, struct 
 	for (size_t i = 0; i < launch->n_fds; i++)
 		close(launch->fds[i].from);
 	launch->n_fds = 0;
-	if (!backend->confirm || ret->cause != RUN_CAUSE_exited || backend->confirm(launch, &why) == 0)
+	if (!backend->confirm || ret->cause != RUN_CAUSE_exited ||
+	    backend->confirm(launch, &why) == 0)
 		return 0;
 	ret->cause = RUN_CAUSE_setup;
 	ret->exit_code = -1;
@@ -179,12 +183,10 @@ static int add_names(json_t *root, const struct plan *plan)
 
 	for (unsigned g = 0; plan && !bad && g < GUARANTEE_COUNT; g++)
 		if (plan->enforced[g])
-			bad |= json_array_append_new(enforced,
-						     json_string(guarantee_rows[g].name));
+			bad |= json_array_append_new(enforced, json_string(guarantee_rows[g].name));
 	for (size_t i = 0; plan && !bad && i < plan->degraded.n; i++)
 		bad |= json_array_append_new(
-			degraded,
-			json_string(guarantee_rows[plan->degraded.at[i].guarantee].name));
+			degraded, json_string(guarantee_rows[plan->degraded.at[i].guarantee].name));
 	return bad;
 }
 

@@ -79,7 +79,8 @@ static int settle(struct arena *a, const struct world *world, struct str base, s
 	int r;
 
 	if (!path)
-		return err_set(err, CORDON_E_PATH, 0, stage, "%s '%.80s': not a path", what, text.p);
+		return err_set(err, CORDON_E_PATH, 0, stage, "%s '%.80s': not a path", what,
+			       text.p);
 	r = world->resolve(world, a, str_of(path), ret, ret_node, err);
 	return r < 0 ? err_wrap(err, "%s", what) : 0;
 }
@@ -137,8 +138,9 @@ static int check_cordon_home(const struct places *p, struct node node, bool chos
 		return err_set(err, CORDON_E_CONFIG, ENOTDIR, stage, "CORDON_HOME %s",
 			       p->cordon_home.p);
 	if (st.st_uid != geteuid()) {
-		err_set(err, CORDON_E_CONFIG, 0, stage, "CORDON_HOME %s belongs to uid %u, not to you",
-			p->cordon_home.p, st.st_uid);
+		err_set(err, CORDON_E_CONFIG, 0, stage,
+			"CORDON_HOME %s belongs to uid %u, not to you", p->cordon_home.p,
+			st.st_uid);
 		return err_hint(err, "point CORDON_HOME to a directory of your own");
 	}
 	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
@@ -157,8 +159,8 @@ static int settle_cordon_home(struct arena *a, const struct situation_options *o
 	int r;
 
 	if (chosen && chosen[0] != '/') {
-		err_set(err, CORDON_E_CONFIG, 0, stage, "CORDON_HOME '%.80s' is not an absolute path",
-			chosen);
+		err_set(err, CORDON_E_CONFIG, 0, stage,
+			"CORDON_HOME '%.80s' is not an absolute path", chosen);
 		return err_hint(err, "unset it, or give the full path");
 	}
 	r = settle(a, world, p->home, chosen ? str_of(chosen) : STR(".cordon"), "CORDON_HOME",
@@ -175,7 +177,8 @@ int situation_places(struct arena *a, const struct situation_options *o, struct 
 	struct node node;
 	int r = world_os_init(a, &world, err);
 
-	if (r == 0 && (!o->workdir || o->workdir[0] != '/' || (o->data_dir && o->data_dir[0] != '/')))
+	if (r == 0 &&
+	    (!o->workdir || o->workdir[0] != '/' || (o->data_dir && o->data_dir[0] != '/')))
 		r = current_directory(a, &cwd, err);
 	if (r == 0)
 		r = find_home(a, o->environ, &home, err);
@@ -188,7 +191,8 @@ int situation_places(struct arena *a, const struct situation_options *o, struct 
 		r = check_workdir(&p, node, o->workdir != NULL, err);
 	p.data = p.workdir;
 	if (r == 0 && o->data_dir) {
-		r = settle(a, &world, cwd, str_of(o->data_dir), "data directory", &p.data, &node, err);
+		r = settle(a, &world, cwd, str_of(o->data_dir), "data directory", &p.data, &node,
+			   err);
 		if (r == 0 && node.type != NODE_DIR)
 			r = err_set(err, CORDON_E_PATH, node.type == NODE_ABSENT ? ENOENT : ENOTDIR,
 				    stage, "data directory %s", p.data.p);

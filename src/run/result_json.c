@@ -45,9 +45,8 @@ static void add_escaped(struct buf *b, struct str s)
 
 static bool set_text(json_t *object, const char *key, struct str text, bool escape)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(text.n * ESCAPED_FACTOR);
 
-	buf_init(&b, text.n * ESCAPED_FACTOR);
 	if (!escape)
 		return set(object, key, json_stringn(text.p, text.n));
 	add_escaped(&b, text);

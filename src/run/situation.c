@@ -44,8 +44,8 @@ static int check_system_file(const char *path, struct cordon_error *err)
 		return 0;
 	if (st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
-	err_set(err, CORDON_E_CONFIG, 0, stage, "%s must belong to root and be writable by root only",
-		path);
+	err_set(err, CORDON_E_CONFIG, 0, stage,
+		"%s must belong to root and be writable by root only", path);
 	return err_hint(err, "chown root '%s' && chmod go-w '%s'", path, path);
 }
 
@@ -91,8 +91,8 @@ static const struct config *if_present(const struct config_file *file)
 	return file->present ? &file->config : NULL;
 }
 
-int situation_read(struct arena *a, const struct situation_options *options,
-		   struct situation *ret, struct cordon_error *err)
+int situation_read(struct arena *a, const struct situation_options *options, struct situation *ret,
+		   struct cordon_error *err)
 {
 	struct situation s = { .arena = a, .environ = options->environ };
 	struct policy_input in = { 0 };
@@ -176,7 +176,9 @@ int situation_plan(struct situation *s, const struct caps *caps, const struct ba
 	const struct policy *policy = s->policy;
 	struct hidden_names hidden = { 0 };
 	struct plan_input in = {
-		.policy = policy, .world = &s->world, .environ = s->environ,
+		.policy = policy,
+		.world = &s->world,
+		.environ = s->environ,
 	};
 	int r = 0;
 

@@ -62,7 +62,7 @@ static enum node_type type_of(mode_t mode)
 struct walk {
 	struct arena *arena;
 	struct known *known;
-	struct str path;	/* as asked for, for messages */
+	struct str path; /* as asked for, for messages */
 	char done[PATH_BYTES_MAX + 1];
 	size_t n;
 	struct str todo;
@@ -177,7 +177,9 @@ static int stat_root(struct walk *w)
 static int resolve(const struct world *world, struct arena *a, struct str path,
 		   struct str *ret_real, struct node *ret_node, struct cordon_error *err)
 {
-	struct walk w = { .arena = a, .known = world->data, .path = path, .todo = path, .err = err };
+	struct walk w = {
+		.arena = a, .known = world->data, .path = path, .todo = path, .err = err
+	};
 	struct str part;
 	int r = path.n == 1 ? stat_root(&w) : 0;
 

@@ -26,10 +26,9 @@ static void normalise(struct str text)
 static void round_trip(struct str text, bool (*parse)(struct str, uint64_t *),
 		       void (*print)(struct buf *, uint64_t))
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(256);
 	uint64_t value, again;
 
-	buf_init(&b, 256);
 	if (!parse(text, &value))
 		return;
 	print(&b, value);
@@ -38,9 +37,8 @@ static void round_trip(struct str text, bool (*parse)(struct str, uint64_t *),
 
 static void escape(struct str text)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(1 << 16);
 
-	buf_init(&b, 1 << 16);
 	buf_add_escaped(&b, text);
 	CHECK(b.failed || str_is_utf8(buf_str(&b)));
 	for (size_t i = 0; i < b.n; i++)

@@ -12,11 +12,10 @@
 
 static void check_print(const json_t *value, bool pretty)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(SIZE_LIMIT * 16);
 	struct cordon_error err;
 	json_t *again;
 
-	buf_init(&b, SIZE_LIMIT * 16);
 	json_print(&b, value, pretty);
 	CHECK(!b.failed);
 	CHECK(json_read(buf_str(&b), "printed", SIZE_LIMIT * 16, &again, &err) == 0);
