@@ -7,7 +7,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "fmt/utf8.h"
 
 char toml_peek(const struct toml_in *in)
 {
@@ -78,26 +79,14 @@ struct place toml_place(struct toml_in *in, size_t at)
 		in->place_at = 0;
 		in->place = (struct place){ 1, 1 };
 	}
-	for (; in->place_at < at; in->place_at++) {
-		unsigned char c = (unsigned char)in->text.p[in->place_at];
-
-		if (c == '\n')
-			in->place = (struct place){ in->place.line + 1, 1 };
-		else if ((c & 0xc0) != 0x80)
-			in->place.column++;
-	}
+	for (; in->place_at < at; in->place_at++)
+		in->place = place_step(in->place, in->text.p[in->place_at]);
 	return in->place;
 }
 
 struct quoted toml_found(const struct toml_in *in)
 {
-	struct str rest = str_skip(in->text, in->at);
-
-	if (!rest.n)
-		return (struct quoted){ "the end of the file" };
-	if (toml_newline_at(in, in->at))
-		return (struct quoted){ "the end of the line" };
-	return quote(str_take(rest, utf8_length(rest)));
+	return found_at(in->text, in->at);
 }
 
 int toml_fail(struct toml_in *in, size_t at, const char *fmt, ...)

@@ -5,10 +5,9 @@
  */
 #include "fmt/toml_in.h"
 
-#include <errno.h>
-#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/num.h"
 
 struct token {
 	size_t start; /* offset in the text */
@@ -132,18 +131,6 @@ static int read_prefixed(struct toml_in *in, const struct token *t, int base,
 	return read_integer(in, t, digits, base, ret);
 }
 
-/* strtod obeys the process's locale, in which the point may be a comma. */
-static bool to_double(const char *text, double *ret)
-{
-	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-
-	if (!plain)
-		return false;
-	*ret = strtod_l(text, NULL, plain);
-	freelocale(plain);
-	return true;
-}
-
 static int read_float(struct toml_in *in, const struct token *t, struct toml_value *ret)
 {
 	char *plain = arena_alloc(in->arena, t->s.n + 1);
@@ -155,9 +142,7 @@ static int read_float(struct toml_in *in, const struct token *t, struct toml_val
 		if (t->s.p[i] != '_')
 			plain[n++] = t->s.p[i];
 	ret->type = TOML_FLOAT;
-	if (!to_double(plain, &ret->real))
-		return toml_fail_nomem(in);
-	if (isinf(ret->real))
+	if (!num_parse_real(plain, &ret->real))
 		return toml_fail(in, t->start, "%s is too large for a float",
 				 quote(t->s).text);
 	return 0;

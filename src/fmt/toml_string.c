@@ -5,7 +5,7 @@
  */
 #include "fmt/toml_in.h"
 
-#include <string.h>
+#include "fmt/utf8.h"
 
 struct raw_string {
 	size_t open;	/* offset of the opening quote */
@@ -60,30 +60,6 @@ static int find_end(struct toml_in *in, const struct raw_string *s, size_t *ret_
 	return unclosed(in, s);
 }
 
-static size_t put_utf8(char *out, uint32_t point)
-{
-	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-
-	for (size_t i = n - 1; i > 0; i--) {
-		out[i] = (char)(0x80 | (point & 0x3f));
-		point >>= 6;
-	}
-	out[0] = (char)(n == 1 ? point : lead[n] | point);
-	return n;
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* *at is the offset of the backslash of \u or \U. */
 static int unicode_escape(struct toml_in *in, size_t *at, size_t end, char *out,
 			  size_t *len)
@@ -93,16 +69,16 @@ static int unicode_escape(struct toml_in *in, size_t *at, size_t end, char *out,
 
 	for (size_t i = 0; i < digits; i++) {
 		size_t pos = *at + 2 + i;
-		int value = pos < end ? hex_value(in->text.p[pos]) : -1;
+		int value = pos < end ? hex_digit(in->text.p[pos]) : -1;
 
 		if (value < 0)
 			return toml_fail(in, *at, "\\%c needs %zu hexadecimal digits",
 					 in->text.p[*at + 1], digits);
 		point = point << 4 | (uint32_t)value;
 	}
-	if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+	if (!utf8_is_scalar(point))
 		return toml_fail(in, *at, "U+%04X is not a Unicode character", point);
-	*len += put_utf8(out + *len, point);
+	*len += utf8_put(out + *len, point);
 	*at += 2 + digits;
 	return 0;
 }
