@@ -31,7 +31,8 @@ static void check_against_jansson(struct str text, const json_t *ours, int code)
 				    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL,
 				    NULL);
 
-	if (code != -CORDON_E_LIMIT)
+	/* jansson takes a NUL behind the value for the end of the text. */
+	if (code != -CORDON_E_LIMIT && str_find(text, '\0') == text.n)
 		CHECK(!ours == !theirs);
 	if (ours)
 		CHECK(json_equal(ours, theirs));

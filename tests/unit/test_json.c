@@ -48,6 +48,7 @@ static const struct {
 	{ DOC("[1e999]"), "f:1:2: '1e999' is too large for a number" },
 	{ DOC("[9223372036854775808]"), "f:1:2: '9223372036854775808' does not fit in 64" },
 	{ DOC("\0"), "f:1:1: expected a value, found '\\x00'" },
+	{ DOC("9\0"), "f:1:2: expected the end of the file, found '\\x00'" },
 	{ DOC("[\x1b]"), "f:1:2: expected a value, found '\\x1b'" },
 	{ DOC("[truex]"), "f:1:2: expected a value, found 't'" },
 	{ DOC("\xef\xbb\xbf[]"), "f:1:1: expected a value, found" },
