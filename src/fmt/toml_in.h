@@ -39,10 +39,11 @@ int toml_end_line(struct toml_in *in, const char *after);
 struct place toml_place(struct toml_in *in, size_t at);
 /* What stands at the cursor, for "found ..." in a message. */
 struct quoted toml_found(const struct toml_in *in);
-__attribute__((format(printf, 3, 4)))
-int toml_fail(struct toml_in *in, size_t at, const char *fmt, ...);
-__attribute__((format(printf, 3, 4)))
-int toml_fail_limit(struct toml_in *in, size_t at, const char *fmt, ...);
+/* Fills the reader's error for the offset `at` and returns -code. */
+__attribute__((format(printf, 4, 5)))
+int toml_fail_as(struct toml_in *in, enum cordon_code code, size_t at, const char *fmt, ...);
+#define toml_fail(in, at, ...) toml_fail_as(in, CORDON_E_SYNTAX, at, __VA_ARGS__)
+#define toml_fail_limit(in, at, ...) toml_fail_as(in, CORDON_E_LIMIT, at, __VA_ARGS__)
 int toml_fail_nomem(struct toml_in *in);
 
 /* toml_string.c: the cursor stands on the opening quote. */

@@ -89,7 +89,7 @@ struct quoted toml_found(const struct toml_in *in)
 	return found_at(in->text, in->at);
 }
 
-int toml_fail(struct toml_in *in, size_t at, const char *fmt, ...)
+int toml_fail_as(struct toml_in *in, enum cordon_code code, size_t at, const char *fmt, ...)
 {
 	char text[sizeof(in->err->message)];
 	va_list ap;
@@ -97,28 +97,14 @@ int toml_fail(struct toml_in *in, size_t at, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return located_error(in->err, CORDON_E_SYNTAX, "toml", in->name,
-			     toml_place(in, at), "%s", text);
-}
-
-int toml_fail_limit(struct toml_in *in, size_t at, const char *fmt, ...)
-{
-	char text[sizeof(in->err->message)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return located_error(in->err, CORDON_E_LIMIT, "toml", in->name,
-			     toml_place(in, at), "%s", text);
+	return located_error(in->err, code, "toml", in->name, toml_place(in, at), "%s", text);
 }
 
 int toml_fail_nomem(struct toml_in *in)
 {
-	return located_error(in->err, CORDON_E_NOMEM, "toml", in->name,
-			     toml_place(in, in->at),
-			     "out of memory: the document does not fit in %zu bytes",
-			     in->arena->max);
+	return toml_fail_as(in, CORDON_E_NOMEM, in->at,
+			    "out of memory: the document does not fit in %zu bytes",
+			    in->arena->max);
 }
 
 static int bad_control(struct toml_in *in, size_t at)
