@@ -22,7 +22,9 @@ struct in {
 
 static int read_value(struct in *in, json_t **ret);
 
-__attribute__((format(printf, 4, 5)))
+static int fail(struct in *in, enum cordon_code code, size_t at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 static int fail(struct in *in, enum cordon_code code, size_t at, const char *fmt, ...)
 {
 	char text[sizeof(in->err->message)];

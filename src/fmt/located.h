@@ -17,9 +17,9 @@ struct place {
 };
 
 /* Fills *err and returns -code. Of a very long name only the end is shown. */
-__attribute__((format(printf, 6, 7)))
 int located_error(struct cordon_error *err, enum cordon_code code, const char *stage,
-		  const char *name, struct place at, const char *fmt, ...);
+		  const char *name, struct place at, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
 
 /* A piece of input for a message: escaped, shortened, in single quotes. */
 struct quoted {

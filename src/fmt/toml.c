@@ -46,7 +46,7 @@ static int count_node(struct toml_in *in, size_t at, uint32_t depth)
 static bool is_bare_key_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '-';
+		(c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
 static int read_bare_key(struct toml_in *in, struct str *ret)
@@ -343,7 +343,9 @@ static int read_array(struct toml_in *in, uint32_t depth, struct toml_value *ret
 /* Reads a key up to and including its = and walks to the table that will hold the
  * last part. Not inlined: the parts need not stay on the stack while a nested value
  * is read. */
-__attribute__((noinline))
+static int read_target(struct toml_in *in, struct toml_table **t, struct key_part *ret_last)
+	__attribute__((noinline));
+
 static int read_target(struct toml_in *in, struct toml_table **t, struct key_part *ret_last)
 {
 	struct dotted_key key;
@@ -470,8 +472,7 @@ static int read_header(struct toml_in *in, struct toml_table *root, struct toml_
 		if (r)
 			return r;
 	}
-	r = append ? append_table(in, &at, &key.part[key.n - 1]) :
-		     open_table(in, &at, &key.part[key.n - 1]);
+	r = (append ? append_table : open_table)(in, &at, &key.part[key.n - 1]);
 	if (r)
 		return r;
 	*t = at;
@@ -492,7 +493,11 @@ int toml_read(struct arena *a, struct str text, const char *name,
 	      struct toml_table **ret_root, struct cordon_error *err)
 {
 	struct toml_in in = {
-		.arena = a, .name = name, .text = text, .place = { 1, 1 }, .err = err,
+		.arena = a,
+		.name = name,
+		.text = text,
+		.place = { 1, 1 },
+		.err = err,
 	};
 	struct key_part start = { .at = { 1, 1 } };
 	struct toml_table *section;

@@ -30,7 +30,8 @@
 
 #define TOML_BYTES_MAX ((size_t)4 << 20)
 #define TOML_NODES_MAX ((size_t)1 << 18) /* values of any type, tables included */
-#define TOML_DEPTH_MAX 64 /* parts of a key, and levels from the root to any value */
+/* Parts of a key, and levels from the root to any value. */
+#define TOML_DEPTH_MAX 64
 
 /* X(name, how a message calls it) */
 #define TOML_TYPES(X) \

@@ -22,7 +22,7 @@ static bool is_digit(char c)
 static bool is_token_char(char c)
 {
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '+' || c == '-' || c == '_' || c == '.' || c == ':';
+		c == '+' || c == '-' || c == '_' || c == '.' || c == ':';
 }
 
 static size_t run_from(const struct toml_in *in, size_t at)
@@ -78,14 +78,15 @@ static int bad_number(struct toml_in *in, const struct token *t)
 		if (t->s.p[i] == '_')
 			return toml_fail(in, t->start,
 					 "%s is not a number; each underscore must stand "
-					 "between two digits", quote(t->s).text);
+					 "between two digits",
+					 quote(t->s).text);
 	return toml_fail(in, t->start, "%s is not a number", quote(t->s).text);
 }
 
 static bool has_leading_zero(struct str digits)
 {
 	return digits.n > 1 && digits.p[0] == '0' &&
-	       (is_digit(digits.p[1]) || digits.p[1] == '_');
+		(is_digit(digits.p[1]) || digits.p[1] == '_');
 }
 
 static int leading_zero(struct toml_in *in, const struct token *t)
@@ -212,7 +213,8 @@ static int no_value(struct toml_in *in, const struct token *t)
 				 toml_found(in).text);
 	return toml_fail(in, t->start,
 			 "expected a value, found %s; a string needs quotes, a boolean is "
-			 "true or false", quote(t->s).text);
+			 "true or false",
+			 quote(t->s).text);
 }
 
 int toml_read_bare(struct toml_in *in, struct toml_value *ret)

@@ -8,16 +8,21 @@
 #include "fmt/utf8.h"
 
 struct raw_string {
-	size_t open;	/* offset of the opening quote */
+	size_t open; /* offset of the opening quote */
 	char quote;
-	bool lines;	/* multi-line */
+	bool lines; /* multi-line */
 };
 
 static const struct {
 	char letter, byte;
 } short_escapes[] = {
-	{ 'b', '\b' }, { 't', '\t' }, { 'n', '\n' }, { 'f', '\f' },
-	{ 'r', '\r' }, { '"', '"' },  { '\\', '\\' },
+	{ 'b', '\b' },
+	{ 't', '\t' },
+	{ 'n', '\n' },
+	{ 'f', '\f' },
+	{ 'r', '\r' },
+	{ '"', '"' },
+	{ '\\', '\\' },
 };
 #define SHORT_ESCAPES (sizeof(short_escapes) / sizeof(short_escapes[0]))
 
@@ -55,7 +60,9 @@ static int find_end(struct toml_in *in, const struct raw_string *s, size_t *ret_
 			return 0;
 		}
 		/* The character after a backslash never closes the string. */
-		at += run ? run : in->text.p[at] == '\\' && s->quote == '"' ? 2 : 1;
+		if (!run)
+			run = in->text.p[at] == '\\' && s->quote == '"' ? 2 : 1;
+		at += run;
 	}
 	return unclosed(in, s);
 }

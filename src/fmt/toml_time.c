@@ -53,8 +53,9 @@ bool toml_looks_like_time(struct str token)
 
 	while (digits < token.n && is_digit(token.p[digits]))
 		digits++;
-	return digits < token.n && ((digits == 4 && token.p[4] == '-') ||
-				    (digits == 2 && token.p[2] == ':'));
+	if (digits == token.n)
+		return false;
+	return (digits == 4 && token.p[4] == '-') || (digits == 2 && token.p[2] == ':');
 }
 
 static void scan_date(struct scan *s, struct toml_time *t)

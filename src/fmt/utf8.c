@@ -24,7 +24,7 @@ uint32_t utf8_point(struct str c)
 size_t utf8_put(char out[UTF8_BYTES_MAX], uint32_t point)
 {
 	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+	size_t n = 1 + (point > 0x7f) + (point > 0x7ff) + (point > 0xffff);
 
 	for (size_t i = n - 1; i > 0; i--) {
 		out[i] = (char)(0x80 | (point & 0x3f));

@@ -101,7 +101,8 @@ static void make_document(void)
 	for (int i = 0; i < 1500; i++)
 		n += (size_t)snprintf(document + n, sizeof(document) - n,
 				      "[t%d.u]\n\"k\\u00e9y\" = 'v'\nf = [1.5, {a.b = 2}]\n"
-				      "[[list]]\nt = 1979-05-27\n", i);
+				      "[[list]]\nt = 1979-05-27\n",
+				      i);
 	cr_assert_lt(n, sizeof(document) - 1);
 }
 
@@ -209,7 +210,7 @@ static void set_json(void)
 {
 	json_t *obj = json_object();
 	bool ok = obj && json_set_text(obj, "one", STR("back\\slash")) &&
-		  json_set_text(obj, "two", STR("\xff\0"));
+		json_set_text(obj, "two", STR("\xff\0"));
 	struct buf b;
 
 	buf_init(&b, 4096);

@@ -7,7 +7,10 @@
 
 #define SIZE_LIMIT ((size_t)1 << 20)
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
-#define DOC(text) { text, sizeof(text) - 1 }
+#define DOC(text) \
+	{ \
+		text, sizeof(text) - 1 \
+	}
 
 static const struct {
 	struct str text;
@@ -64,7 +67,8 @@ Test(json, broken_documents_are_refused_at_their_place)
 		cr_expect_eq(r, -CORDON_E_SYNTAX, "%s", broken[i].text.p);
 		cr_expect_str_eq(err.stage, "json");
 		cr_expect_eq(strncmp(err.message, broken[i].message,
-				     strlen(broken[i].message)), 0,
+				     strlen(broken[i].message)),
+			     0,
 			     "%s:\n  got  %s\n  want %s", broken[i].text.p, err.message,
 			     broken[i].message);
 		cr_expect_null(strchr(err.message, '\x1b'));
@@ -159,7 +163,8 @@ Test(json, prints_in_order)
 	autobuf struct buf small;
 
 	cr_assert_eq(json_read(STR("{\"z\":[1,true],\"a\":\"\\u0000\"}"), "f", SIZE_LIMIT,
-			       &value, &err), 0);
+			       &value, &err),
+		     0);
 	expect_print(value, false, "{\"z\":[1,true],\"a\":\"\\u0000\"}");
 	expect_print(value, true,
 		     "{\n  \"z\": [\n    1,\n    true\n  ],\n  \"a\": \"\\u0000\"\n}\n");

@@ -41,7 +41,10 @@ static void expect_error(struct str text, enum cordon_code code, const char *mes
 	cr_expect_eq((void *)root, (void *)&code, "the result was touched");
 }
 
-#define DOC(text) { text, sizeof(text) - 1 }
+#define DOC(text) \
+	{ \
+		text, sizeof(text) - 1 \
+	}
 
 static const struct {
 	struct str text;
@@ -55,7 +58,9 @@ static const struct {
 	{ DOC("a = 1 # \x01"), "f:1:9: control character 0x01; in a string write it as \\u0001" },
 	{ DOC("a = \"\x7f\""), "f:1:6: control character 0x7f" },
 	{ DOC("a = 1\rb = 2"), "f:1:6: carriage return without a line feed" },
-	{ DOC("\xef\xbb\xbf" "a = 1"), "f:1:1: byte order mark" },
+	{ DOC("\xef\xbb\xbf"
+	      "a = 1"),
+	  "f:1:1: byte order mark" },
 	/* Keys */
 	{ DOC("= 1"), "f:1:1: expected a key, found '='" },
 	{ DOC("a"), "f:1:2: expected = after the key 'a', found the end of the file" },
@@ -147,7 +152,7 @@ static const struct {
 	{ DOC("a = 23:60:00"), "f:1:5: impossible date or time '23:60:00': the minute must be" },
 	{ DOC("a = 23:59:60"), "f:1:5: impossible date or time '23:59:60': the second must be" },
 	{ DOC("a = 2023-01-01T00:00:00+24:00"), "f:1:5: impossible date or time "
-		"'2023-01-01T00:00:00+24:00': the offset" },
+						"'2023-01-01T00:00:00+24:00': the offset" },
 	{ DOC("a = 2023-1-1"), "f:1:5: '2023-1-1' is not a date or time; expected a form like" },
 	{ DOC("a = 07:32"), "f:1:5: '07:32' is not a date or time" },
 	{ DOC("a = 07:32:00Z"), "f:1:5: '07:32:00Z' is not a date or time" },
@@ -192,10 +197,14 @@ static const struct {
 	struct str text;
 	double value;
 } reals[] = {
-	{ DOC("x = 1.5"), 1.5 },	      { DOC("x = -0.0"), -0.0 },
-	{ DOC("x = 5e+22"), 5e22 },	      { DOC("x = 1E06"), 1e6 },
-	{ DOC("x = 6.626e-34"), 6.626e-34 },  { DOC("x = 224_617.445_991"), 224617.445991 },
-	{ DOC("x = inf"), INFINITY },	      { DOC("x = -inf"), -INFINITY },
+	{ DOC("x = 1.5"), 1.5 },
+	{ DOC("x = -0.0"), -0.0 },
+	{ DOC("x = 5e+22"), 5e22 },
+	{ DOC("x = 1E06"), 1e6 },
+	{ DOC("x = 6.626e-34"), 6.626e-34 },
+	{ DOC("x = 224_617.445_991"), 224617.445991 },
+	{ DOC("x = inf"), INFINITY },
+	{ DOC("x = -inf"), -INFINITY },
 	{ DOC("x = 1e-400"), 0.0 },
 };
 
@@ -210,8 +219,8 @@ Test(toml, reals)
 		const struct toml_value *v = toml_get(read_ok(&a, reals[i].text), STR("x"));
 
 		cr_assert_eq(v->type, TOML_FLOAT);
-		cr_assert(v->real == reals[i].value && !signbit(v->real) ==
-			  !signbit(reals[i].value), "%s", reals[i].text.p);
+		cr_assert(v->real == reals[i].value, "%s", reals[i].text.p);
+		cr_assert_eq(!signbit(v->real), !signbit(reals[i].value));
 	}
 }
 
@@ -251,14 +260,26 @@ static const struct {
 	struct toml_time time;
 } times[] = {
 	{ DOC("x = 1979-05-27"), TOML_LOCAL_DATE, { .year = 1979, .month = 5, .day = 27 } },
-	{ DOC("x = 07:32:01.5"), TOML_LOCAL_TIME,
-	  { .hour = 7, .minute = 32, .second = 1, .nanosecond = 500000000 } },
-	{ DOC("x = 2000-02-29t23:59:59"), TOML_LOCAL_DATETIME,
-	  { .year = 2000, .month = 2, .day = 29, .hour = 23, .minute = 59, .second = 59 } },
-	{ DOC("x = 1979-05-27 00:00:00.1234567899Z"), TOML_DATETIME,
-	  { .year = 1979, .month = 5, .day = 27, .nanosecond = 123456789 } },
-	{ DOC("x = 1979-05-27T00:00:00-07:30"), TOML_DATETIME,
-	  { .year = 1979, .month = 5, .day = 27, .offset = -450 } },
+	{
+		DOC("x = 07:32:01.5"),
+		TOML_LOCAL_TIME,
+		{ .hour = 7, .minute = 32, .second = 1, .nanosecond = 500000000 },
+	},
+	{
+		DOC("x = 2000-02-29t23:59:59"),
+		TOML_LOCAL_DATETIME,
+		{ .year = 2000, .month = 2, .day = 29, .hour = 23, .minute = 59, .second = 59 },
+	},
+	{
+		DOC("x = 1979-05-27 00:00:00.1234567899Z"),
+		TOML_DATETIME,
+		{ .year = 1979, .month = 5, .day = 27, .nanosecond = 123456789 },
+	},
+	{
+		DOC("x = 1979-05-27T00:00:00-07:30"),
+		TOML_DATETIME,
+		{ .year = 1979, .month = 5, .day = 27, .offset = -450 },
+	},
 };
 
 Test(toml, times)
@@ -270,9 +291,9 @@ Test(toml, times)
 
 		cr_assert_eq(v->type, times[i].type, "%s", times[i].text.p);
 		cr_assert(t->year == want->year && t->month == want->month &&
-			  t->day == want->day && t->hour == want->hour &&
-			  t->minute == want->minute && t->second == want->second &&
-			  t->nanosecond == want->nanosecond && t->offset == want->offset,
+				  t->day == want->day && t->hour == want->hour &&
+				  t->minute == want->minute && t->second == want->second &&
+				  t->nanosecond == want->nanosecond && t->offset == want->offset,
 			  "%s", times[i].text.p);
 	}
 }
@@ -309,7 +330,9 @@ Test(toml, arrays_of_tables_collect_what_follows)
 
 	cr_assert_eq(p->items.n, 3);
 	cr_assert_eq(toml_get(toml_get(p->items.at[0].table, STR("q"))->table,
-			      STR("r"))->integer, 2);
+			      STR("r"))
+			     ->integer,
+		     2);
 	cr_assert_eq(p->items.at[1].table->entries.n, 0);
 	cr_assert_eq(toml_get(p->items.at[2].table, STR("s"))->array->items.n, 2);
 }
@@ -419,7 +442,8 @@ Test(toml, a_small_arena_is_an_error_with_a_place)
 
 	arena_init(&a, 1024);
 	cr_assert_eq(toml_read(&a, STR("a = 1\nb = 2\nc = [1,2,3,4,5,6,7,8,9]"), "f", &root,
-			       &err), -CORDON_E_NOMEM);
+			       &err),
+		     -CORDON_E_NOMEM);
 	cr_assert_eq(strncmp(err.message, "f:", 2), 0, "%s", err.message);
 }
 
