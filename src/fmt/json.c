@@ -48,8 +48,8 @@ static bool turn_escaped(json_t *obj)
 	json_object_foreach(obj, key, value) {
 		if (!ok || !json_is_string(value))
 			continue;
-		copy = escaped_string((struct str){ json_string_value(value),
-						    json_string_length(value) });
+		copy = escaped_string(
+			(struct str){ json_string_value(value), json_string_length(value) });
 		ok = copy && json_object_set_new(fresh, key, copy) == 0;
 	}
 	ok = ok && json_object_update(obj, fresh) == 0;

@@ -42,8 +42,7 @@ int json_read(struct str text, const char *name, size_t max, json_t **ret,
 bool json_set_text(json_t *obj, const char *key, struct str text);
 /* The bytes given to json_set_text, NUL-terminated in the arena. False when there
  * is no such string, its escapes are malformed, or memory is out. */
-bool json_get_text(const json_t *obj, const char *key, struct arena *a,
-		   struct str *ret);
+bool json_get_text(const json_t *obj, const char *key, struct arena *a, struct str *ret);
 
 /* Appends the value, members in the order they were set. Pretty means indented and
  * with a newline at the end. Failure is the buffer's. */

@@ -33,8 +33,7 @@ static int fail(struct in *in, enum cordon_code code, size_t at, const char *fmt
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return located_error(in->err, code, "json", in->name, place_of(in->text, at), "%s",
-			     text);
+	return located_error(in->err, code, "json", in->name, place_of(in->text, at), "%s", text);
 }
 
 static int fail_expected(struct in *in, const char *what)
@@ -79,8 +78,7 @@ static int read_unit(struct in *in, size_t start, uint32_t *ret)
 		int digit = hex_digit(peek(in));
 
 		if (digit < 0)
-			return fail(in, CORDON_E_SYNTAX, start,
-				    "\\u needs 4 hexadecimal digits");
+			return fail(in, CORDON_E_SYNTAX, start, "\\u needs 4 hexadecimal digits");
 		unit = unit << 4 | (uint32_t)digit;
 		in->at++;
 	}
@@ -104,8 +102,8 @@ static int read_unicode(struct in *in, size_t start, struct buf *b)
 	if (r)
 		return r;
 	if (!utf8_is_scalar(point))
-		return fail(in, CORDON_E_SYNTAX, start,
-			    "\\u%04X is half of a surrogate pair", point);
+		return fail(in, CORDON_E_SYNTAX, start, "\\u%04X is half of a surrogate pair",
+			    point);
 	buf_add(b, (struct str){ bytes, utf8_put(bytes, point) });
 	return 0;
 }
@@ -409,8 +407,7 @@ static int check_text(struct in *in, size_t max)
 	return 0;
 }
 
-int json_read(struct str text, const char *name, size_t max, json_t **ret,
-	      struct cordon_error *err)
+int json_read(struct str text, const char *name, size_t max, json_t **ret, struct cordon_error *err)
 {
 	struct in in = { .text = text, .name = name, .err = err };
 	json_t *value;

@@ -50,8 +50,7 @@ int located_error(struct cordon_error *err, enum cordon_code code, const char *s
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return err_set(err, code, 0, stage, "%s:%u:%u: %s", where.p, at.line, at.column,
-		       text);
+	return err_set(err, code, 0, stage, "%s:%u:%u: %s", where.p, at.line, at.column, text);
 }
 
 struct place place_of(struct str text, size_t at)

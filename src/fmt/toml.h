@@ -112,8 +112,8 @@ struct toml_table {
 };
 
 /* Reads text; `name` is what messages call the file. *ret_root is the root table. */
-int toml_read(struct arena *a, struct str text, const char *name,
-	      struct toml_table **ret_root, struct cordon_error *err);
+int toml_read(struct arena *a, struct str text, const char *name, struct toml_table **ret_root,
+	      struct cordon_error *err);
 
 /* NULL when the table has no such key. */
 const struct toml_value *toml_get(const struct toml_table *table, struct str key);

@@ -56,14 +56,12 @@ int toml_read_line_string(struct toml_in *in, struct str *ret); /* no """ or '''
 int toml_read_bare(struct toml_in *in, struct toml_value *ret);
 bool toml_looks_like_time(struct str token);
 /* `start` is the offset of the token in the text. */
-int toml_read_time(struct toml_in *in, size_t start, struct str token,
-		   struct toml_value *ret);
+int toml_read_time(struct toml_in *in, size_t start, struct str token, struct toml_value *ret);
 
 /* toml_table.c */
 
 /* Adds a key that the table does not have yet; the value is the caller's to fill.
  * The pointer holds until the next addition. NULL when memory is out. */
-struct toml_entry *toml_table_add(struct toml_table *table, struct arena *a,
-				  struct str key);
+struct toml_entry *toml_table_add(struct toml_table *table, struct arena *a, struct str key);
 
 #endif

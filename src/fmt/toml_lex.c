@@ -115,8 +115,7 @@ static int bad_control(struct toml_in *in, size_t at)
 		return toml_fail(in, at, "NUL byte; a TOML file is text");
 	if (c == '\r')
 		return toml_fail(in, at, "carriage return without a line feed");
-	return toml_fail(in, at,
-			 "control character 0x%02x; in a string write it as \\u%04X", c, c);
+	return toml_fail(in, at, "control character 0x%02x; in a string write it as \\u%04X", c, c);
 }
 
 static bool is_bad_control(const struct toml_in *in, size_t at)

@@ -54,8 +54,8 @@ static bool is_bare(struct str key)
 	for (size_t i = 0; i < key.n; i++) {
 		char c = key.p[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      (c >= '0' && c <= '9') || c == '_' || c == '-'))
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '_' || c == '-'))
 			return false;
 	}
 	return key.n > 0;

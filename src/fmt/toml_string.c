@@ -16,13 +16,8 @@ struct raw_string {
 static const struct {
 	char letter, byte;
 } short_escapes[] = {
-	{ 'b', '\b' },
-	{ 't', '\t' },
-	{ 'n', '\n' },
-	{ 'f', '\f' },
-	{ 'r', '\r' },
-	{ '"', '"' },
-	{ '\\', '\\' },
+	{ 'b', '\b' }, { 't', '\t' }, { 'n', '\n' },  { 'f', '\f' },
+	{ 'r', '\r' }, { '"', '"' },  { '\\', '\\' },
 };
 #define SHORT_ESCAPES (sizeof(short_escapes) / sizeof(short_escapes[0]))
 
@@ -31,8 +26,7 @@ static int unclosed(struct toml_in *in, const struct raw_string *s)
 	if (s->lines)
 		return toml_fail(in, s->open, "multi-line string without its closing %c%c%c",
 				 s->quote, s->quote, s->quote);
-	return toml_fail(in, s->open, "string without its closing %c on the same line",
-			 s->quote);
+	return toml_fail(in, s->open, "string without its closing %c on the same line", s->quote);
 }
 
 /* Number of quotes in a row at offset `at`, at most five: a multi-line string may
@@ -68,8 +62,7 @@ static int find_end(struct toml_in *in, const struct raw_string *s, size_t *ret_
 }
 
 /* *at is the offset of the backslash of \u or \U. */
-static int unicode_escape(struct toml_in *in, size_t *at, size_t end, char *out,
-			  size_t *len)
+static int unicode_escape(struct toml_in *in, size_t *at, size_t end, char *out, size_t *len)
 {
 	size_t digits = in->text.p[*at + 1] == 'u' ? 4 : 8;
 	uint32_t point = 0;
@@ -112,8 +105,8 @@ static bool line_continuation(const struct toml_in *in, size_t *at, size_t end)
 	return crossed;
 }
 
-static int escape(struct toml_in *in, const struct raw_string *s, size_t *at, size_t end,
-		  char *out, size_t *len)
+static int escape(struct toml_in *in, const struct raw_string *s, size_t *at, size_t end, char *out,
+		  size_t *len)
 {
 	char letter = in->text.p[*at + 1];
 
@@ -134,8 +127,8 @@ static int escape(struct toml_in *in, const struct raw_string *s, size_t *at, si
 			 toml_found(in).text);
 }
 
-static int decode(struct toml_in *in, const struct raw_string *s, size_t at, size_t end,
-		  char *out, size_t *len)
+static int decode(struct toml_in *in, const struct raw_string *s, size_t at, size_t end, char *out,
+		  size_t *len)
 {
 	int r;
 

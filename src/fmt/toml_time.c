@@ -157,8 +157,7 @@ static bool scan_token(struct str token, struct toml_value *v, bool *ret_wrong_o
 	return s.ok && !s.rest.n;
 }
 
-int toml_read_time(struct toml_in *in, size_t start, struct str token,
-		   struct toml_value *ret)
+int toml_read_time(struct toml_in *in, size_t start, struct str token, struct toml_value *ret)
 {
 	struct toml_value v = { .at = toml_place(in, start) };
 	bool wrong_offset = false;
@@ -177,8 +176,8 @@ int toml_read_time(struct toml_in *in, size_t start, struct str token,
 	if (!fault && wrong_offset)
 		fault = "the offset must be between -23:59 and +23:59";
 	if (fault)
-		return toml_fail(in, start, "impossible date or time %s: %s",
-				 quote(token).text, fault);
+		return toml_fail(in, start, "impossible date or time %s: %s", quote(token).text,
+				 fault);
 	*ret = v;
 	return 0;
 }

@@ -173,8 +173,7 @@ static int single(void)
 
 	arena_init(&a, ARENA_MAX);
 	buf_init(&out, INPUT_MAX * 4);
-	if (fd_read_stream(&a, 0, "stdin", INPUT_MAX, &text, &err) ||
-	    decode(text, &out, &err)) {
+	if (fd_read_stream(&a, 0, "stdin", INPUT_MAX, &text, &err) || decode(text, &out, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}

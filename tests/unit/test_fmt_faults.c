@@ -210,7 +210,7 @@ static void set_json(void)
 {
 	json_t *obj = json_object();
 	bool ok = obj && json_set_text(obj, "one", STR("back\\slash")) &&
-		json_set_text(obj, "two", STR("\xff\0"));
+		  json_set_text(obj, "two", STR("\xff\0"));
 	struct buf b;
 
 	buf_init(&b, 4096);

@@ -66,9 +66,7 @@ Test(json, broken_documents_are_refused_at_their_place)
 
 		cr_expect_eq(r, -CORDON_E_SYNTAX, "%s", broken[i].text.p);
 		cr_expect_str_eq(err.stage, "json");
-		cr_expect_eq(strncmp(err.message, broken[i].message,
-				     strlen(broken[i].message)),
-			     0,
+		cr_expect_eq(strncmp(err.message, broken[i].message, strlen(broken[i].message)), 0,
 			     "%s:\n  got  %s\n  want %s", broken[i].text.p, err.message,
 			     broken[i].message);
 		cr_expect_null(strchr(err.message, '\x1b'));
@@ -128,8 +126,8 @@ Test(json, good_documents_are_read)
 		struct cordon_error err = { 0 };
 		json_t *value = NULL;
 
-		cr_assert_eq(json_read(good[i].text, "f", SIZE_LIMIT, &value, &err), 0,
-			     "%s", err.message);
+		cr_assert_eq(json_read(good[i].text, "f", SIZE_LIMIT, &value, &err), 0, "%s",
+			     err.message);
 		expect_print(value, false, good[i].printed);
 		json_decref(value);
 	}
@@ -162,8 +160,8 @@ Test(json, prints_in_order)
 	json_t *value = NULL;
 	autobuf struct buf small;
 
-	cr_assert_eq(json_read(STR("{\"z\":[1,true],\"a\":\"\\u0000\"}"), "f", SIZE_LIMIT,
-			       &value, &err),
+	cr_assert_eq(json_read(STR("{\"z\":[1,true],\"a\":\"\\u0000\"}"), "f", SIZE_LIMIT, &value,
+			       &err),
 		     0);
 	expect_print(value, false, "{\"z\":[1,true],\"a\":\"\\u0000\"}");
 	expect_print(value, true,

@@ -31,13 +31,13 @@ static void expect_error(struct str text, enum cordon_code code, const char *mes
 
 	arena_init(&a, ARENA_MAX);
 	r = toml_read(&a, text, "f", &root, &err);
-	cr_expect_eq(r, -(int)code, "%.*s: returned %d (%s)",
-		     STR_ARG(str_take(text, 200)), r, err.message);
+	cr_expect_eq(r, -(int)code, "%.*s: returned %d (%s)", STR_ARG(str_take(text, 200)), r,
+		     err.message);
 	cr_expect_eq(err.code, (int)code);
 	cr_expect_str_eq(err.stage, "toml");
 	cr_expect_eq(strncmp(err.message, message, strlen(message)), 0,
-		     "%.*s:\n  got  %s\n  want %s", STR_ARG(str_take(text, 200)),
-		     err.message, message);
+		     "%.*s:\n  got  %s\n  want %s", STR_ARG(str_take(text, 200)), err.message,
+		     message);
 	cr_expect_eq((void *)root, (void *)&code, "the result was touched");
 }
 
@@ -290,10 +290,10 @@ Test(toml, times)
 		const struct toml_time *t = &v->time, *want = &times[i].time;
 
 		cr_assert_eq(v->type, times[i].type, "%s", times[i].text.p);
-		cr_assert(t->year == want->year && t->month == want->month &&
-				  t->day == want->day && t->hour == want->hour &&
-				  t->minute == want->minute && t->second == want->second &&
-				  t->nanosecond == want->nanosecond && t->offset == want->offset,
+		cr_assert(t->year == want->year && t->month == want->month && t->day == want->day &&
+				  t->hour == want->hour && t->minute == want->minute &&
+				  t->second == want->second && t->nanosecond == want->nanosecond &&
+				  t->offset == want->offset,
 			  "%s", times[i].text.p);
 	}
 }
@@ -329,9 +329,7 @@ Test(toml, arrays_of_tables_collect_what_follows)
 	const struct toml_array *p = toml_get(root, STR("p"))->array;
 
 	cr_assert_eq(p->items.n, 3);
-	cr_assert_eq(toml_get(toml_get(p->items.at[0].table, STR("q"))->table,
-			      STR("r"))
-			     ->integer,
+	cr_assert_eq(toml_get(toml_get(p->items.at[0].table, STR("q"))->table, STR("r"))->integer,
 		     2);
 	cr_assert_eq(p->items.at[1].table->entries.n, 0);
 	cr_assert_eq(toml_get(p->items.at[2].table, STR("s"))->array->items.n, 2);
@@ -356,7 +354,7 @@ Test(toml, near_keys_are_different_keys)
 	autoarena struct arena a;
 	struct toml_table *root = read_ok(&a, STR("\"\" = 1\na = 2\naa = 3\nab = 4\n"
 						  "\"a\\u0000\" = 5\n\"\\u0000\" = 6\nA = 7\n"));
-	static const struct str keys[] = { DOC(""), DOC("a"), DOC("aa"), DOC("ab"),
+	static const struct str keys[] = { DOC(""),    DOC("a"),  DOC("aa"), DOC("ab"),
 					   DOC("a\0"), DOC("\0"), DOC("A") };
 
 	for (size_t i = 0; i < COUNT(keys); i++)
@@ -441,8 +439,7 @@ Test(toml, a_small_arena_is_an_error_with_a_place)
 	autoarena struct arena a;
 
 	arena_init(&a, 1024);
-	cr_assert_eq(toml_read(&a, STR("a = 1\nb = 2\nc = [1,2,3,4,5,6,7,8,9]"), "f", &root,
-			       &err),
+	cr_assert_eq(toml_read(&a, STR("a = 1\nb = 2\nc = [1,2,3,4,5,6,7,8,9]"), "f", &root, &err),
 		     -CORDON_E_NOMEM);
 	cr_assert_eq(strncmp(err.message, "f:", 2), 0, "%s", err.message);
 }
