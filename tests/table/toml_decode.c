@@ -79,8 +79,9 @@ static json_t *convert_array(const struct toml_array *array)
 
 static json_t *convert(const struct toml_value *v)
 {
-	autobuf struct buf b = buf_make(256);
+	autobuf struct buf b;
 
+	buf_init(&b, 256);
 	switch (v->type) {
 	case TOML_TABLE:
 		return convert_table(v->table);
@@ -135,9 +136,10 @@ static int decode(struct str text, struct buf *out, struct cordon_error *err)
 static int answer(struct str text)
 {
 	struct cordon_error err;
-	autobuf struct buf out = buf_make(INPUT_MAX * 4);
+	autobuf struct buf out;
 	int r;
 
+	buf_init(&out, INPUT_MAX * 4);
 	r = decode(text, &out, &err);
 	if (r)
 		printf("error %s\n", err.message);
@@ -166,12 +168,12 @@ static int single(void)
 {
 	autoarena struct arena a;
 	struct cordon_error err;
-	autobuf struct buf out = buf_make(INPUT_MAX * 4);
+	autobuf struct buf out;
 	struct str text;
 
 	arena_init(&a, ARENA_MAX);
-	if (fd_read_stream(&a, 0, "stdin", INPUT_MAX, &text, &err) ||
-	    decode(text, &out, &err)) {
+	buf_init(&out, INPUT_MAX * 4);
+	if (fd_read_stream(&a, 0, "stdin", INPUT_MAX, &text, &err) || decode(text, &out, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}
