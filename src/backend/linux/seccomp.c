@@ -28,7 +28,7 @@ const struct seccomp_program *seccomp_program(enum seccomp_filter filter, uint32
 	return &arch->programs[filter];
 }
 
-CHILD_SAFE int seccomp_load(const struct seccomp_program *program, unsigned int flags)
+CHILD_SAFE int seccomp_install(const struct seccomp_program *program, unsigned int flags)
 {
 	struct sock_fprog prog = {
 		.len = program->len,

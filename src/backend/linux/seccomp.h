@@ -41,8 +41,9 @@ const struct seccomp_program *seccomp_program(enum seccomp_filter filter, uint32
 
 /* Loads a filter into the calling thread, which must have no_new_privs set or hold
  * CAP_SYS_ADMIN. flags are the kernel's SECCOMP_FILTER_FLAG_*. Returns 0, the
- * listener's fd (CLOEXEC) with SECCOMP_FILTER_FLAG_NEW_LISTENER, or -errno. */
-CHILD_SAFE int seccomp_load(const struct seccomp_program *program, unsigned int flags);
+ * listener's fd (CLOEXEC) with SECCOMP_FILTER_FLAG_NEW_LISTENER, or -errno.
+ * Not called load: libseccomp, which the tests link, has that name. */
+CHILD_SAFE int seccomp_install(const struct seccomp_program *program, unsigned int flags);
 
 /* Why a system call, by its native number, is refused: one line for the user. Of
  * the filters in the set (bits 1u << enum seccomp_filter) that have a row for it,
