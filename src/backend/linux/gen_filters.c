@@ -121,6 +121,14 @@ static const struct {
 #include "backend/linux/filters.def"
 };
 
+static const struct {
+	const char *filter;
+	const char *part;
+} parts[] = {
+#define INCLUDES(filter, part) { #filter, #part },
+#include "backend/linux/filters.def"
+};
+
 static const struct row {
 	const char *filter;
 	const char *syscall;
@@ -224,6 +232,16 @@ static void emit_gaps(struct program *p, const struct arch *arch)
 	}
 }
 
+static int row_is_in(const struct row *row, const char *filter)
+{
+	if (!strcmp(row->filter, filter))
+		return 1;
+	for (size_t i = 0; i < COUNT(parts); i++)
+		if (!strcmp(parts[i].filter, filter) && !strcmp(parts[i].part, row->filter))
+			return 1;
+	return 0;
+}
+
 static void emit_newer(struct program *p, const char *filter)
 {
 	size_t start = p->len;
@@ -232,7 +250,7 @@ static void emit_newer(struct program *p, const char *filter)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct newer *call = find_newer(rows[i].syscall);
 
-		if (!call || strcmp(rows[i].filter, filter) != 0)
+		if (!call || !row_is_in(&rows[i], filter))
 			continue;
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call->nr);
 		emit_verdict(p, rows[i].verdict);
@@ -268,8 +286,7 @@ static void add_rows(scmp_filter_ctx ctx, const struct arch *arch, const char *f
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *name = rows[i].syscall;
 
-		if (strcmp(rows[i].filter, filter) != 0 || find_newer(name) ||
-		    resolve(arch, name) < 0)
+		if (!row_is_in(&rows[i], filter) || find_newer(name) || resolve(arch, name) < 0)
 			continue;
 		/* Takes the build machine's number and translates it itself. */
 		if (seccomp_rule_add(ctx, libseccomp_action(rows[i].verdict),
@@ -297,21 +314,35 @@ static scmp_filter_ctx new_context(const struct arch *arch)
 	return ctx;
 }
 
+/* libseccomp's own look at the architecture and x32 repeats emit_start; the search
+ * proper begins after its last load of the number, which is still loaded here. The
+ * kernel runs the filter once for every number while loading it: steps count. */
+static size_t search_start(const struct sock_filter *code, size_t len)
+{
+	for (size_t i = len; i-- > 0;)
+		if (code[i].code == (BPF_LD | BPF_W | BPF_ABS) &&
+		    code[i].k == offsetof(struct seccomp_data, nr))
+			return i + 1;
+	return 0;
+}
+
 static void emit_search(struct program *p, const struct arch *arch, const char *filter)
 {
+	static struct sock_filter code[BPF_MAXINSNS];
 	scmp_filter_ctx ctx = new_context(arch);
 	FILE *out = tmpfile();
-	struct sock_filter insn;
+	size_t len;
 
 	add_rows(ctx, arch, filter);
 	if (!out || seccomp_export_bpf(ctx, fileno(out)) < 0)
 		die("libseccomp could not write the program", filter);
 	rewind(out);
-	while (fread(&insn, sizeof(insn), 1, out) == 1) {
-		emit(p, insn.code, insn.jt, insn.jf, insn.k);
-		if (insn.code == (BPF_RET | BPF_K) &&
-		    (insn.k & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_TRACE)
-			note_jump(p, p->len - 1, (int)(insn.k & SECCOMP_RET_DATA));
+	len = fread(code, sizeof(code[0]), BPF_MAXINSNS, out);
+	for (size_t i = search_start(code, len); i < len; i++) {
+		emit(p, code[i].code, code[i].jt, code[i].jf, code[i].k);
+		if (code[i].code == (BPF_RET | BPF_K) &&
+		    (code[i].k & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_TRACE)
+			note_jump(p, p->len - 1, (int)(code[i].k & SECCOMP_RET_DATA));
 	}
 	fclose(out);
 	seccomp_release(ctx);
@@ -379,24 +410,31 @@ static void print_program(FILE *out, const struct arch *arch, const char *filter
 	fprintf(out, "};\n");
 }
 
+static void print_refusals(FILE *out, const struct arch *arch)
+{
+	fprintf(out, "\nstatic const struct seccomp_refusal %s_refusals[] = {\n", arch->name);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int nr = resolve(arch, rows[i].syscall);
+
+		for (size_t f = 0; nr >= 0 && f < COUNT(filters); f++)
+			if (row_is_in(&rows[i], filters[f].name))
+				fprintf(out, "\t{ %d, SECCOMP_FILTER_%s, \"%s\" },\n", nr,
+					filters[f].name, rows[i].reason);
+	}
+	fprintf(out, "};\n");
+}
+
 static void print_tables(FILE *out, const struct arch *arch)
 {
 	for (size_t i = 0; i < COUNT(filters); i++)
 		print_program(out, arch, filters[i].name);
 	fprintf(out, "\nstatic const struct seccomp_program %s_programs[] = {\n", arch->name);
 	for (size_t i = 0; i < COUNT(filters); i++)
-		fprintf(out, "\t{ \"%s\", \"%s\", %s_%s, %s(%s_%s) },\n", filters[i].name,
-			filters[i].doc, arch->name, filters[i].name, "COUNT", arch->name,
+		fprintf(out, "\t{ \"%s\", \"%s\", %s_%s, COUNT(%s_%s) },\n", filters[i].name,
+			filters[i].doc, arch->name, filters[i].name, arch->name,
 			filters[i].name);
-	fprintf(out, "};\n\nstatic const struct seccomp_refusal %s_refusals[] = {\n", arch->name);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		int nr = resolve(arch, rows[i].syscall);
-
-		if (nr >= 0)
-			fprintf(out, "\t{ %d, SECCOMP_FILTER_%s, \"%s\" },\n", nr, rows[i].filter,
-				rows[i].reason);
-	}
 	fprintf(out, "};\n");
+	print_refusals(out, arch);
 }
 
 static void print_file(FILE *out)
