@@ -354,7 +354,7 @@ static long guard_a_child(const void *arg)
 		return listener;
 	pid = fork();
 	if (pid == 0) {
-		if (open("/", O_RDONLY | O_CLOEXEC) < 0 || open("/", O_PATH | O_CLOEXEC) < 0)
+		if (open("/", O_RDONLY | O_CLOEXEC) < 0 || open("/", O_PATH | O_RDWR) < 0)
 			_exit(1);
 		if (syscall(SYS_openat2, AT_FDCWD, "/", NULL, 0) == 0 || errno != ENOSYS)
 			_exit(2);

@@ -43,6 +43,17 @@ enum judge {
 	JUDGE_COUNT
 };
 
+enum filter {
+#define FILTER(name, doc) FILTER_##name,
+#include "backend/linux/filters.def"
+	FILTER_COUNT
+};
+
+enum arch_index {
+#define ARCH(name, audit, scmp, has_x32) ARCH_##name,
+#include "backend/linux/filters.def"
+};
+
 struct verdict {
 	uint32_t ret;
 	int go; /* enum judge, or -1 for `ret` */
@@ -93,10 +104,10 @@ static const struct arch arches[] = {
 };
 
 static const struct {
-	const char *arch;
+	enum arch_index arch;
 	uint32_t first, last;
 } gaps[] = {
-#define GAP(arch, first, last) { #arch, first, last },
+#define GAP(arch, first, last) { ARCH_##arch, first, last },
 #include "backend/linux/filters.def"
 };
 
@@ -122,22 +133,22 @@ static const struct {
 };
 
 static const struct {
-	const char *filter;
-	const char *part;
+	enum filter filter;
+	enum filter part;
 } parts[] = {
-#define INCLUDES(filter, part) { #filter, #part },
+#define INCLUDES(filter, part) { FILTER_##filter, FILTER_##part },
 #include "backend/linux/filters.def"
 };
 
 static const struct row {
-	const char *filter;
+	enum filter filter;
 	const char *syscall;
 	struct verdict verdict;
 	const char *reason;
 } rows[] = {
-#define REFUSE(filter, syscall, errnum, reason) { #filter, #syscall, FAIL(errnum), reason },
-#define CHECK(filter, syscall, check, reason) { #filter, #syscall, GO(check), reason },
-#define NOTIFY(filter, syscall, reason) { #filter, #syscall, ASK, reason },
+#define REFUSE(filter, syscall, errnum, reason) { FILTER_##filter, #syscall, FAIL(errnum), reason },
+#define CHECK(filter, syscall, check, reason) { FILTER_##filter, #syscall, GO(check), reason },
+#define NOTIFY(filter, syscall, reason) { FILTER_##filter, #syscall, ASK, reason },
 #include "backend/linux/filters.def"
 };
 
@@ -224,7 +235,7 @@ static void emit_high_numbers(struct program *p, const struct arch *arch)
 static void emit_gaps(struct program *p, const struct arch *arch)
 {
 	for (size_t i = 0; i < COUNT(gaps); i++) {
-		if (strcmp(gaps[i].arch, arch->name) != 0)
+		if (arch != &arches[gaps[i].arch])
 			continue;
 		emit(p, BPF_JMP | BPF_JGE | BPF_K, 0, 2, gaps[i].first);
 		emit(p, BPF_JMP | BPF_JGT | BPF_K, 1, 0, gaps[i].last);
@@ -232,17 +243,25 @@ static void emit_gaps(struct program *p, const struct arch *arch)
 	}
 }
 
-static int row_is_in(const struct row *row, const char *filter)
+static int row_is_in(const struct row *row, enum filter filter)
 {
-	if (!strcmp(row->filter, filter))
+	if (row->filter == filter)
 		return 1;
 	for (size_t i = 0; i < COUNT(parts); i++)
-		if (!strcmp(parts[i].filter, filter) && !strcmp(parts[i].part, row->filter))
+		if (parts[i].filter == filter && parts[i].part == row->filter)
 			return 1;
 	return 0;
 }
 
-static void emit_newer(struct program *p, const char *filter)
+/* libseccomp would silently keep the first of two rows for one call. */
+static void refuse_second_row(enum filter filter, size_t row)
+{
+	for (size_t i = 0; i < row; i++)
+		if (row_is_in(&rows[i], filter) && !strcmp(rows[i].syscall, rows[row].syscall))
+			die("two rows for one call", rows[row].syscall);
+}
+
+static void emit_newer(struct program *p, enum filter filter)
 {
 	size_t start = p->len;
 
@@ -257,11 +276,11 @@ static void emit_newer(struct program *p, const char *filter)
 	}
 	emit_ret(p, SECCOMP_RET_ALLOW);
 	if (p->len - start - 1 > 255)
-		die("too many rows for newer calls", filter);
+		die("too many rows for newer calls", filters[filter].name);
 	p->code[start].jf = (uint8_t)(p->len - start - 1);
 }
 
-static void emit_start(struct program *p, const struct arch *arch, const char *filter)
+static void emit_start(struct program *p, const struct arch *arch, enum filter filter)
 {
 	emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, arch->audit);
@@ -281,7 +300,7 @@ static uint32_t libseccomp_action(struct verdict v)
 	return SCMP_ACT_ERRNO(v.ret & SECCOMP_RET_DATA);
 }
 
-static void add_rows(scmp_filter_ctx ctx, const struct arch *arch, const char *filter)
+static void add_rows(scmp_filter_ctx ctx, const struct arch *arch, enum filter filter)
 {
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *name = rows[i].syscall;
@@ -326,7 +345,7 @@ static size_t search_start(const struct sock_filter *code, size_t len)
 	return 0;
 }
 
-static void emit_search(struct program *p, const struct arch *arch, const char *filter)
+static void emit_search(struct program *p, const struct arch *arch, enum filter filter)
 {
 	static struct sock_filter code[BPF_MAXINSNS];
 	scmp_filter_ctx ctx = new_context(arch);
@@ -335,7 +354,7 @@ static void emit_search(struct program *p, const struct arch *arch, const char *
 
 	add_rows(ctx, arch, filter);
 	if (!out || seccomp_export_bpf(ctx, fileno(out)) < 0)
-		die("libseccomp could not write the program", filter);
+		die("libseccomp could not write the program", filters[filter].name);
 	rewind(out);
 	len = fread(code, sizeof(code[0]), BPF_MAXINSNS, out);
 	for (size_t i = search_start(code, len); i < len; i++) {
@@ -395,15 +414,19 @@ static void emit_judges(struct program *p)
 	}
 }
 
-static void print_program(FILE *out, const struct arch *arch, const char *filter)
+static void print_program(FILE *out, const struct arch *arch, enum filter filter)
 {
 	static struct program p;
 
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (row_is_in(&rows[i], filter))
+			refuse_second_row(filter, i);
 	memset(&p, 0, sizeof(p));
 	emit_start(&p, arch, filter);
 	emit_search(&p, arch, filter);
 	emit_judges(&p);
-	fprintf(out, "\nstatic const struct sock_filter %s_%s[] = {\n", arch->name, filter);
+	fprintf(out, "\nstatic const struct sock_filter %s_%s[] = {\n", arch->name,
+		filters[filter].name);
 	for (size_t i = 0; i < p.len; i++)
 		fprintf(out, "\t{ 0x%02x, %u, %u, 0x%08x },\n", p.code[i].code, p.code[i].jt,
 			p.code[i].jf, p.code[i].k);
@@ -416,8 +439,8 @@ static void print_refusals(FILE *out, const struct arch *arch)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int nr = resolve(arch, rows[i].syscall);
 
-		for (size_t f = 0; nr >= 0 && f < COUNT(filters); f++)
-			if (row_is_in(&rows[i], filters[f].name))
+		for (enum filter f = 0; nr >= 0 && f < FILTER_COUNT; f++)
+			if (row_is_in(&rows[i], f))
 				fprintf(out, "\t{ %d, SECCOMP_FILTER_%s, \"%s\" },\n", nr,
 					filters[f].name, rows[i].reason);
 	}
@@ -426,8 +449,8 @@ static void print_refusals(FILE *out, const struct arch *arch)
 
 static void print_tables(FILE *out, const struct arch *arch)
 {
-	for (size_t i = 0; i < COUNT(filters); i++)
-		print_program(out, arch, filters[i].name);
+	for (enum filter f = 0; f < FILTER_COUNT; f++)
+		print_program(out, arch, f);
 	fprintf(out, "\nstatic const struct seccomp_program %s_programs[] = {\n", arch->name);
 	for (size_t i = 0; i < COUNT(filters); i++)
 		fprintf(out, "\t{ \"%s\", \"%s\", %s_%s, COUNT(%s_%s) },\n", filters[i].name,
