@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 struct bpf_run {
-	uint32_t action;	/* what the program returned */
-	unsigned int steps;	/* instructions executed */
-	bool read_args;		/* looked at an argument or the instruction pointer */
+	uint32_t action;    /* what the program returned */
+	unsigned int steps; /* instructions executed */
+	bool read_args;	    /* looked at an argument or the instruction pointer */
 };
 
 /* NULL for a program the kernel would load, otherwise what is wrong with it. */

@@ -31,12 +31,19 @@
 #include "base/fd.h"
 #include "test_seccomp_rows.h"
 
+#ifdef __x86_64__
+#define MACHINE "x86_64"
+#else
+#define MACHINE "aarch64"
+#endif
 #define NOBODY 65534
-#define BIT(name) (1u << SECCOMP_FILTER_##name)
 #define USUAL BIT(base)
 #define DIED 100000 /* + signal */
 
-enum who { AS_IS, AS_USER };
+enum who {
+	AS_IS,
+	AS_USER,
+};
 
 static void confine(unsigned int filters, enum who who)
 {
@@ -91,8 +98,8 @@ static long make_call(const void *arg)
 {
 	const struct call *c = arg;
 
-	return answer(syscall(c->nr, c->args[0], c->args[1], c->args[2], c->args[3],
-			      c->args[4], c->args[5]));
+	return answer(syscall(c->nr, c->args[0], c->args[1], c->args[2], c->args[3], c->args[4],
+			      c->args[5]));
 }
 
 static long call(unsigned int filters, enum who who, long nr, uint64_t a, uint64_t b, uint64_t c)
@@ -122,20 +129,16 @@ Test(seccomp_live, refused_rows_are_refused)
 
 static int errno_of(const char *name)
 {
-	return !strcmp(name, "EPERM") ? EPERM : !strcmp(name, "ENOSYS") ? ENOSYS : 0;
+	if (!strcmp(name, "EPERM"))
+		return EPERM;
+	return !strcmp(name, "ENOSYS") ? ENOSYS : 0;
 }
 
 /* Every refused number of the reviewed list, with arguments that do nothing where
  * they get through. vhangup has no arguments that could stop it. */
 Test(seccomp_live, refused_numbers_are_refused)
 {
-	FILE *golden = fopen(TESTS_DIR "/golden/seccomp-surface-"
-#if defined(__x86_64__)
-			     "x86_64.txt",
-#else
-			     "aarch64.txt",
-#endif
-			     "re");
+	FILE *golden = fopen(TESTS_DIR "/golden/seccomp-surface-" MACHINE ".txt", "re");
 	char line[128], name[64], wanted[32];
 	int nr, rows = 0, differ = 0;
 
@@ -233,10 +236,8 @@ Test(seccomp_live, other_tables_of_numbers_kill)
 {
 	if (live(0, AS_IS, getpid_by_int80, NULL) == 1)
 		cr_expect_eq(live(BIT(surface), AS_IS, getpid_by_int80, NULL), -(DIED + SIGSYS));
-	cr_expect_eq(call(BIT(surface), AS_IS, 0x40000000 | SYS_getpid, 0, 0, 0),
-		     -(DIED + SIGSYS));
-	cr_expect_eq(call(BIT(noudp), AS_IS, 0x40000000 | SYS_getpid, 0, 0, 0),
-		     -(DIED + SIGSYS));
+	cr_expect_eq(call(BIT(surface), AS_IS, 0x40000000 | SYS_getpid, 0, 0, 0), -(DIED + SIGSYS));
+	cr_expect_eq(call(BIT(noudp), AS_IS, 0x40000000 | SYS_getpid, 0, 0, 0), -(DIED + SIGSYS));
 }
 #endif
 
@@ -343,9 +344,10 @@ static int answer_one(int listener)
 
 static long guard_a_child(const void *arg)
 {
-	int listener = seccomp_install(
-		seccomp_program(SECCOMP_FILTER_notify_create, SECCOMP_ARCH_NATIVE),
-		SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+	int listener = seccomp_install(seccomp_program(SECCOMP_FILTER_notify_create,
+						       SECCOMP_ARCH_NATIVE),
+				       SECCOMP_FILTER_FLAG_NEW_LISTENER |
+					       SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 	int status;
 	pid_t pid;
 
@@ -444,12 +446,9 @@ Test(seccomp_live, sandboxes_sudo_and_ping_do_not)
 	static const struct {
 		const char *needs, *script;
 	} rows[] = {
-		{ "unshare", "unshare -Ur true" },
-		{ "unshare", "unshare -m true" },
-		{ "bwrap", "bwrap --ro-bind / / true" },
-		{ "ping", "ping -c 1 127.0.0.1" },
-		{ "mount", "mount -t tmpfs none /mnt" },
-		{ "dmesg", "dmesg -S" },
+		{ "unshare", "unshare -Ur true" },	 { "unshare", "unshare -m true" },
+		{ "bwrap", "bwrap --ro-bind / / true" }, { "ping", "ping -c 1 127.0.0.1" },
+		{ "mount", "mount -t tmpfs none /mnt" }, { "dmesg", "dmesg -S" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {

@@ -15,6 +15,7 @@
 #define OK 0
 #define NOTIFY_IT (-1)
 #define F(name) SECCOMP_FILTER_##name
+#define BIT(name) (1u << SECCOMP_FILTER_##name)
 
 /* Constants as numbers: what the kernel sees, not what a header of this machine
  * says. wide marks pointer arguments, where the upper half counts. */

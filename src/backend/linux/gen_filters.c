@@ -59,7 +59,13 @@ struct verdict {
 	int go; /* enum judge, or -1 for `ret` */
 };
 
-enum step_op { STEP_LOAD, STEP_AND, STEP_IS, STEP_HAS, STEP_ELSE };
+enum step_op {
+	STEP_LOAD,
+	STEP_AND,
+	STEP_IS,
+	STEP_HAS,
+	STEP_ELSE,
+};
 
 struct step {
 	enum step_op op;
@@ -68,6 +74,7 @@ struct step {
 };
 
 /* Both architectures are little-endian: the low word comes first. */
+/* clang-format off */
 #define LOW(n) { STEP_LOAD, offsetof(struct seccomp_data, args[n]), { 0, -1 } }
 #define HIGH(n) { STEP_LOAD, offsetof(struct seccomp_data, args[n]) + 4, { 0, -1 } }
 #define AND(mask) { STEP_AND, (uint32_t)(mask), { 0, -1 } }
@@ -78,6 +85,7 @@ struct step {
 #define FAIL(errnum) { SECCOMP_RET_ERRNO | (errnum), -1 }
 #define ASK { SECCOMP_RET_USER_NOTIF, -1 }
 #define GO(check) { 0, JUDGE_##check }
+/* clang-format on */
 
 #define ARGS(check, ...) static const struct step steps_##check[] = { __VA_ARGS__ };
 #include "backend/linux/filters.def"
@@ -454,8 +462,7 @@ static void print_tables(FILE *out, const struct arch *arch)
 	fprintf(out, "\nstatic const struct seccomp_program %s_programs[] = {\n", arch->name);
 	for (size_t i = 0; i < COUNT(filters); i++)
 		fprintf(out, "\t{ \"%s\", \"%s\", %s_%s, COUNT(%s_%s) },\n", filters[i].name,
-			filters[i].doc, arch->name, filters[i].name, arch->name,
-			filters[i].name);
+			filters[i].doc, arch->name, filters[i].name, arch->name, filters[i].name);
 	fprintf(out, "};\n");
 	print_refusals(out, arch);
 }

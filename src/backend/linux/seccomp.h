@@ -13,7 +13,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <stdint.h>
-#include "base/child_safe.h"
+#include "base/spawn.h"
 
 enum seccomp_filter {
 #define FILTER(name, doc) SECCOMP_FILTER_##name,
