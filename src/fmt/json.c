@@ -30,9 +30,8 @@ static void add_escaped(struct buf *b, struct str text)
 /* A new string, escaped; NULL when memory is out. */
 static json_t *escaped_string(struct str text)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(text.n * ESCAPE_BYTES);
 
-	buf_init(&b, text.n * ESCAPE_BYTES);
 	add_escaped(&b, text);
 	return b.failed ? NULL : json_stringn(b.p, b.n);
 }

@@ -233,10 +233,9 @@ too_large:
 
 static int read_real(struct in *in, size_t start, struct str s, json_t **ret)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(s.n);
 	double value;
 
-	buf_init(&b, s.n);
 	buf_add(&b, s);
 	if (b.failed)
 		return fail_nomem(in);

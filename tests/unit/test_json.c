@@ -146,9 +146,8 @@ Test(json, size_is_limited)
 
 static void expect_print(const json_t *value, bool pretty, const char *text)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(SIZE_LIMIT);
 
-	buf_init(&b, SIZE_LIMIT);
 	json_print(&b, value, pretty);
 	cr_expect_not(b.failed);
 	cr_expect_str_eq(b.p, text);
@@ -158,7 +157,7 @@ Test(json, prints_in_order)
 {
 	struct cordon_error err = { 0 };
 	json_t *value = NULL;
-	autobuf struct buf small;
+	autobuf struct buf small = buf_make(10);
 
 	cr_assert_eq(json_read(STR("{\"z\":[1,true],\"a\":\"\\u0000\"}"), "f", SIZE_LIMIT, &value,
 			       &err),
@@ -166,7 +165,6 @@ Test(json, prints_in_order)
 	expect_print(value, false, "{\"z\":[1,true],\"a\":\"\\u0000\"}");
 	expect_print(value, true,
 		     "{\n  \"z\": [\n    1,\n    true\n  ],\n  \"a\": \"\\u0000\"\n}\n");
-	buf_init(&small, 10);
 	json_print(&small, value, false);
 	cr_expect(small.failed);
 	buf_free(&small);
