@@ -174,9 +174,13 @@ void spawn_discard(struct spawned *s)
 	siginfo_t info;
 
 	if (s->pid > 0) {
-		syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-		while (waitid(P_PID, (id_t)s->pid, &info, WEXITED) < 0 && errno == EINTR)
-			;
+		long sent = syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+
+		/* What we may not kill would be waited for without end. */
+		if (sent == 0 || errno != EPERM)
+			while (waitid(P_PID, (id_t)s->pid, &info, WEXITED) < 0 &&
+			       errno == EINTR)
+				;
 		fd_close(&s->pidfd);
 		fd_close(&s->error_fd);
 	}

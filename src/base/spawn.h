@@ -100,7 +100,8 @@ int spawn_start(const struct spawn_request *request, struct spawned *ret,
 int spawn_check(struct spawned *s, struct cordon_error *err);
 /* The same, waiting for it. */
 int spawn_wait(struct spawned *s, struct cordon_error *err);
-/* Kills the child if it still runs, waits for it and closes the descriptors.
+/* Kills the child if it still runs, waits for it (unless it changed its user and may
+ * not be killed) and closes the descriptors.
  * Accepts what was discarded before and what was zeroed. */
 void spawn_discard(struct spawned *s);
 

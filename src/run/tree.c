@@ -26,7 +26,7 @@
 #include "base/num.h"
 
 #define CHILDREN_BYTES_MAX ((size_t)4 << 20)
-#define FREEZE_PASSES_MAX 200
+#define FREEZE_PASSES_MAX 50
 
 struct stat_line {
 	char state;
