@@ -118,32 +118,6 @@ Test(status, is_the_commands_own)
 	cr_assert_eq(status_of("kill -SEGV $$"), 139);
 }
 
-Test(status, of_every_cause)
-{
-	static const struct {
-		struct run_result r;
-		int status;
-	} rows[] = {
-		{ { .cause = RUN_CAUSE_exited, .exit_code = 3 }, 3 },
-		{ { .cause = RUN_CAUSE_signal, .signal = 9, .exit_code = -1 }, 137 },
-		{ { .cause = RUN_CAUSE_timeout, .exit_code = 0 }, 124 },
-		{ { .cause = RUN_CAUSE_memory, .signal = 15 }, 137 },
-		{ { .cause = RUN_CAUSE_cpu, .signal = 15 }, 137 },
-		{ { .cause = RUN_CAUSE_procs, .signal = 15 }, 137 },
-		{ { .cause = RUN_CAUSE_output, .signal = 15 }, 137 },
-		{ { .cause = RUN_CAUSE_policy, .exit_code = 0 }, 125 },
-		{ { .cause = RUN_CAUSE_setup, .error.code = CORDON_E_NOT_FOUND }, 127 },
-	};
-
-	cr_assert_eq(sizeof(rows) / sizeof(rows[0]), RUN_CAUSE_COUNT);
-	for (size_t i = 0; i < RUN_CAUSE_COUNT; i++) {
-		cr_assert_eq(rows[i].r.cause, i);
-		cr_assert_eq(run_result_status(&rows[i].r), rows[i].status);
-		cr_assert(*run_cause_to_string(rows[i].r.cause));
-		cr_assert(*run_cause_meaning(rows[i].r.cause));
-	}
-}
-
 Test(status, of_what_cannot_be_executed)
 {
 	struct run_request q = shell("");
@@ -152,6 +126,7 @@ Test(status, of_what_cannot_be_executed)
 	q.program = "/nonexistent";
 	supervise(&q, &r);
 	cr_assert_eq(r.cause, RUN_CAUSE_setup);
+	cr_assert_eq(r.exit_code, -1);
 	cr_assert_eq(run_result_status(&r), 127);
 	cr_assert(strstr(r.error.message, "/nonexistent"));
 	run_result_free(&r);
@@ -976,51 +951,4 @@ Test(robust, closed_standard_streams)
 		_exit(run_result_status(&r));
 	}
 	cr_assert_eq(status_of_process(pid), 12);
-}
-
-Test(json, members)
-{
-	struct run_request q = shell("printf 'a\\\\b\\377\\000c\\303\\244'; exit 2");
-	json_t *object = json_object();
-	struct cordon_error err;
-	struct run_result r;
-
-	supervise(&q, &r);
-	cr_assert_eq(run_result_to_json(&r, object, &err), 0);
-	cr_assert_str_eq(json_string_value(json_object_get(object, "cause")), "exited");
-	cr_assert_eq(json_integer_value(json_object_get(object, "exit_code")), 2);
-	cr_assert(json_is_null(json_object_get(object, "signal")));
-	cr_assert_str_eq(json_string_value(json_object_get(object, "stdout")),
-			 "a\\\\b\\xff\\x00c\xc3\xa4");
-	cr_assert(json_is_true(json_object_get(object, "escaped")));
-	cr_assert(json_is_false(json_object_get(object, "stdout_truncated")));
-	cr_assert_gt(json_integer_value(json_object_get(json_object_get(object, "usage"),
-							"max_rss_kb")), 0);
-	json_decref(object);
-	run_result_free(&r);
-}
-
-Test(json, plain_text_is_not_escaped_and_errors_are_there)
-{
-	struct run_request q = shell("printf 'a\\\\b'");
-	json_t *object = json_object();
-	struct cordon_error err;
-	struct run_result r;
-
-	supervise(&q, &r);
-	cr_assert_eq(run_result_to_json(&r, object, &err), 0);
-	cr_assert_str_eq(json_string_value(json_object_get(object, "stdout")), "a\\b");
-	cr_assert_null(json_object_get(object, "escaped"));
-	cr_assert_null(json_object_get(object, "error"));
-	run_result_free(&r);
-	json_object_clear(object);
-	q.program = "/nonexistent";
-	supervise(&q, &r);
-	cr_assert_eq(run_result_to_json(&r, object, &err), 0);
-	cr_assert_str_eq(json_string_value(json_object_get(object, "cause")), "setup");
-	cr_assert(json_is_null(json_object_get(object, "exit_code")));
-	cr_assert_str_eq(json_string_value(json_object_get(json_object_get(object, "error"),
-							   "code")), "not_found");
-	json_decref(object);
-	run_result_free(&r);
 }
