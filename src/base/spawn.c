@@ -105,7 +105,8 @@ static int let_begin(const struct spawn_request *r, struct spawned *s, int go_wr
 		return 0;
 	failed = r->parent(r->parent_data, s->pid, err);
 	if (!failed && write(go_write, "", 1) != 1)
-		failed = err_set(err, CORDON_E_SYSTEM, errno, "spawn", "cannot let the child begin");
+		failed = err_set(err, CORDON_E_SYSTEM, errno, "spawn",
+				 "cannot let the child begin");
 	if (failed) {
 		end_child(s);
 		fd_close(&s->pidfd);

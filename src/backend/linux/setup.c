@@ -2,7 +2,7 @@
 /* Step 3, in the child: id maps, loopback, and no looking into init. */
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
+#include <linux/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
