@@ -11,6 +11,7 @@
 #include "fmt/located.h"
 #include "policy/profiles.h"
 #include "policy/resolve.h"
+#include "policy/warnings.h"
 
 #define EXTENDS_MAX 8
 
@@ -457,61 +458,6 @@ static int narrow_by(struct builder *b, struct settings *to, const struct layer 
 	return r < 0 ? r : narrow_lists(b, to);
 }
 
-/* --- warnings -------------------------------------------------------------------------- */
-
-static int warn(struct builder *b, const char *text)
-{
-	const char **slot = text ? vec_push(&b->policy->warnings, b->arena) : NULL;
-
-	if (!slot)
-		return err_nomem(b->err, "policy");
-	*slot = text;
-	return 0;
-}
-
-/* Rule 12: opening a secret is allowed, and said. */
-static int warn_opened_secrets(struct builder *b)
-{
-	const struct ruleset *rules = b->policy->trusted.rules;
-
-	for (size_t i = 0; i < ruleset_count(rules); i++) {
-		const struct rule *rule = ruleset_at(rules, i);
-		autobuf struct buf text = buf_make(16384);
-		struct match m;
-		int r;
-
-		buf_init(&text, 16384);
-		if (rule->origin.source < SOURCE_USER || rule->right == RIGHT_DENY ||
-		    rule->kind == RULE_GLOB || rule->flags & RULE_ALIAS)
-			continue;
-		ruleset_match(rules, rule->path, &m);
-		if (!m.secret.rule || m.secret.depth > path_depth(rule->path))
-			continue;
-		origin_print(&text, &rule->origin);
-		buf_addf(&text, ": %s ", right_to_string(rule->right));
-		buf_add_escaped(&text, rule->spelled);
-		buf_adds(&text, " opens a secret (");
-		buf_add_escaped(&text, m.secret.rule->spelled);
-		buf_adds(&text, ")");
-		r = warn(b, arena_dup(b->arena, buf_str(&text)));
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int warn_workdir_in_secret(struct builder *b)
-{
-	const struct policy *p = b->policy;
-	struct match m;
-
-	ruleset_match(p->trusted.rules, p->places.workdir, &m);
-	if (!m.secret.rule || m.secret.depth >= path_depth(p->places.workdir))
-		return 0;
-	return warn(b, arena_printf(b->arena, "the workdir lies inside a secret (%s)",
-				    m.secret.rule->spelled.p));
-}
-
 uint64_t policy_number(const struct policy *policy, enum key key)
 {
 	return policy->effective[key].number;
@@ -581,9 +527,7 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 	if (r == 0)
 		r = add_git_data(&b);
 	if (r == 0)
-		r = warn_opened_secrets(&b);
-	if (r == 0)
-		r = warn_workdir_in_secret(&b);
+		r = policy_warn(p, err);
 	if (r < 0)
 		return r;
 	*ret = p;

@@ -442,6 +442,7 @@ void ruleset_match(const struct ruleset *set, struct str object, struct match *r
 			if (!node->is_any && str_eq(node->name, part))
 				ret->restricted_below |= node->restricted_below;
 		}
+		ret->alive = now->n > 0;
 		if (!now->n || !path_next(&rest, &part))
 			return;
 		states_step(set, now, part, &alive[(w.depth + 1) % 2]);

@@ -112,6 +112,8 @@ struct match {
 	/* A more restrictive rule sits strictly below: the object must stay a
 	 * directory (rule 11). */
 	bool restricted_below;
+	/* Some rule matches here or could match below. */
+	bool alive;
 };
 
 /* object must be a normal path. */

@@ -463,6 +463,36 @@ Test(policy, warnings)
 	cr_assert_str_eq(p->warnings.at[0], "the workdir lies inside a secret (~/.config)");
 }
 
+Test(policy, warnings_about_globs)
+{
+	static const struct {
+		const char *glob, *secret; /* NULL: opens none */
+	} rows[] = {
+		{ "~/.ssh/*.pub", "~/.ssh" },
+		{ "~/.s*", "~/.ssh" },
+		{ "~/**", "~/.ssh" },
+		{ "~/**/known_hosts", "~/.ssh" },
+		{ "/**/x", "~/.ssh" },
+		{ "/home/*", NULL },
+		{ "/**", NULL },
+		{ "~/src/*.c", NULL },
+		{ "/opt/**/x", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct policy *p;
+
+		memset(&flags, 0, sizeof(flags));
+		with_flag("--allow-read", rows[i].glob);
+		p = built();
+		cr_assert_eq(p->warnings.n, rows[i].secret ? 1 : 0, "%s", rows[i].glob);
+		if (rows[i].secret)
+			cr_assert_not_null(strstr(p->warnings.at[0],
+						  arena_printf(&a, "%s opens a secret (%s)",
+							       rows[i].glob, rows[i].secret)));
+	}
+}
+
 Test(policy, own_home_in_both_spellings)
 {
 	struct fake_entry *link = fake_world_add(&fake, STR("/home/u/.cordon"), NODE_SYMLINK);
