@@ -9,13 +9,16 @@
 
 /* In the table so that every face of cordon knows the name; not in this build. */
 static const struct backend native_backend = {
-	.name = "native", .summary = "namespaces, mounts, Landlock and seccomp",
+	.name = "native",
+	.summary = "namespaces, mounts, Landlock and seccomp",
 };
 static const struct backend landlock_backend = {
-	.name = "landlock", .summary = "Landlock and seccomp, without namespaces",
+	.name = "landlock",
+	.summary = "Landlock and seccomp, without namespaces",
 };
 static const struct backend seatbelt_backend = {
-	.name = "seatbelt", .summary = "Seatbelt, on macOS",
+	.name = "seatbelt",
+	.summary = "Seatbelt, on macOS",
 };
 
 const struct backend *const backends[] = {
@@ -117,8 +120,8 @@ static int unknown_backend(struct str wanted, struct cordon_error *err)
 		names[i + 1] = backends[i]->name;
 	near = str_nearest(wanted, names);
 	err_set(err, CORDON_E_USAGE, 0, "backend", "there is no backend '%.*s'", STR_ARG(wanted));
-	return near ? err_hint(err, "did you mean '%s'?", near) :
-		      err_hint(err, "'cordon doctor' lists them");
+	return near ? err_hint(err, "did you mean '%s'?", near)
+		    : err_hint(err, "'cordon doctor' lists them");
 }
 
 /* The first of native, bwrap, landlock that loses nothing required; then, if losses are

@@ -195,13 +195,15 @@ int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *r
 static void bwrap_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind done[] = {
-		OP_UNSHARE_USER, OP_UNSHARE_MOUNT, OP_UNSHARE_PID, OP_UNSHARE_NET,
-		OP_UNSHARE_IPC,	 OP_UNSHARE_UTS,   OP_UNSHARE_CGROUP, OP_ROOT_EMPTY,
-		OP_ROOT_HOST,	 OP_SYMLINK,	   OP_BIND_RO,	      OP_BIND_RW,
-		OP_HIDE_FILE,	 OP_HIDE_DIR,	   OP_TMPFS,	      OP_PROC,
-		OP_DEV,		 OP_SOCKET,	   OP_LIMIT,	      OP_SESSION,
-		OP_DIE_WITH_PARENT, OP_DROP_CAPS,  OP_NO_NEW_PRIVS,   OP_ENV_CLEAR,
-		OP_ENV_SET,	 OP_CHDIR,
+		OP_UNSHARE_USER,   OP_UNSHARE_MOUNT, OP_UNSHARE_PID,
+		OP_UNSHARE_NET,	   OP_UNSHARE_IPC,   OP_UNSHARE_UTS,
+		OP_UNSHARE_CGROUP, OP_ROOT_EMPTY,    OP_ROOT_HOST,
+		OP_SYMLINK,	   OP_BIND_RO,	     OP_BIND_RW,
+		OP_HIDE_FILE,	   OP_HIDE_DIR,	     OP_TMPFS,
+		OP_PROC,	   OP_DEV,	     OP_SOCKET,
+		OP_LIMIT,	   OP_SESSION,	     OP_DIE_WITH_PARENT,
+		OP_DROP_CAPS,	   OP_NO_NEW_PRIVS,  OP_ENV_CLEAR,
+		OP_ENV_SET,	   OP_CHDIR,
 	};
 
 	(void)caps;
@@ -369,17 +371,17 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 /* bubblewrap reports the exit code of the command only when the command was started. */
 static int bwrap_confirm(struct launch *launch, struct cordon_error *err)
 {
-	autobuf struct buf text;
+	autobuf struct buf text = buf_make(STATUS_BYTES_MAX);
 	long got;
 
-	buf_init(&text, STATUS_BYTES_MAX);
 	do
 		got = buf_read(&text, launch->status_fd, STATUS_BYTES_MAX);
 	while (got > 0 || got == -EINTR);
 	if (memmem(text.p, text.n, "\"exit-code\"", 11))
 		return 0;
 	err_set(err, CORDON_E_INIT, 0, stage, "bubblewrap could not set up the boundary");
-	return err_hint(err, "its own message is above; 'cordon doctor' shows what this machine allows");
+	return err_hint(err,
+			"its own message is above; 'cordon doctor' shows what this machine allows");
 }
 
 const struct backend bwrap_backend = {

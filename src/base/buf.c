@@ -14,7 +14,12 @@ static char empty_text[1];
 
 void buf_init(struct buf *b, size_t max)
 {
-	*b = (struct buf){ .p = empty_text, .max = max };
+	*b = buf_make(max);
+}
+
+struct buf buf_make(size_t max)
+{
+	return (struct buf){ .p = empty_text, .max = max };
 }
 
 void buf_free(struct buf *b)

@@ -22,6 +22,9 @@ struct buf {
 };
 
 void buf_init(struct buf *b, size_t max);
+/* The same as a value, for `autobuf struct buf b = buf_make(MAX);`: a buffer with a
+ * cleanup is initialised where it is declared. */
+struct buf buf_make(size_t max);
 void buf_free(struct buf *b);  /* accepts a zeroed buf; leaves it empty and usable */
 void buf_clear(struct buf *b); /* empties, forgets a failure, keeps the memory */
 

@@ -65,11 +65,10 @@ int fd_write_all(int fd, const void *data, size_t n)
 int fd_read_stream(struct arena *a, int fd, const char *name, size_t max,
 		   struct str *ret_text, struct cordon_error *err)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(max + 1);
 	char *copy;
 	long got;
 
-	buf_init(&b, max + 1);
 	do
 		got = buf_read(&b, fd, 65536);
 	while (got > 0 || got == -EINTR);

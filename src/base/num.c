@@ -3,6 +3,9 @@
 #include "base/num.h"
 
 #include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
 #include <strings.h>
 
 static bool is_digit(char c)
@@ -32,6 +35,21 @@ bool num_parse_u64(struct str s, uint64_t max, uint64_t *ret)
 	uint64_t value;
 
 	if (!take_number(&s, &value) || s.n || value > max)
+		return false;
+	*ret = value;
+	return true;
+}
+
+bool num_parse_real(const char *text, double *ret)
+{
+	/* strtod would obey the locale, in which the point may be a comma. Making the
+	 * C locale takes no memory and cannot fail. */
+	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	char *end;
+	double value = strtod_l(text, &end, plain);
+
+	freelocale(plain);
+	if (end == text || *end || isinf(value))
 		return false;
 	*ret = value;
 	return true;

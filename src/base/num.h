@@ -14,6 +14,9 @@
 #include "base/str.h"
 
 bool num_parse_u64(struct str s, uint64_t max, uint64_t *ret);
+/* A decimal number in C notation, whatever the locale; false when it is too large.
+ * A number too small to tell from zero is zero. */
+bool num_parse_real(const char *text, double *ret);
 /* Bytes: digits with an optional K, M, G or T (powers of 1024; "KiB" and "KB" mean
  * the same, case does not matter). */
 bool num_parse_size(struct str s, uint64_t *ret_bytes);

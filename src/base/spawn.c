@@ -68,13 +68,19 @@ static pid_t clone_process(uint64_t flags, int *ret_pidfd)
 	return (pid_t)pid;
 }
 
+static void end_child(const struct spawned *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+}
+
 static int start_child(const struct spawn_request *r, const sigset_t *mask,
-		       int error_write, struct spawned *s, struct cordon_error *err)
+		       const struct spawn_pipes *pipes, struct spawned *s, struct cordon_error *err)
 {
 	s->pidfd = -1;
 	s->pid = clone_process(r->clone_flags, &s->pidfd);
 	if (s->pid == 0)
-		spawn_child_main(r, error_write, s->error_fd, mask);
+		spawn_child_main(r, pipes, mask);
 	if (s->pid < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, "spawn",
 			       "cannot create a process for %s", r->program);
@@ -83,37 +89,74 @@ static int start_child(const struct spawn_request *r, const sigset_t *mask,
 	if (s->pidfd < 0) {
 		err_set(err, CORDON_E_SYSTEM, errno, "spawn",
 			"cannot watch the process of %s", r->program);
-		kill(s->pid, SIGKILL);
-		waitpid(s->pid, NULL, 0);
+		end_child(s);
 		return -err->code;
 	}
 	return 0;
 }
 
+/* The parent's part, then the child may begin. */
+static int let_begin(const struct spawn_request *r, struct spawned *s, int go_write,
+		     struct cordon_error *err)
+{
+	int failed;
+
+	if (!r->parent)
+		return 0;
+	failed = r->parent(r->parent_data, s->pid, err);
+	if (!failed && write(go_write, "", 1) != 1)
+		failed = err_set(err, CORDON_E_SYSTEM, errno, "spawn", "cannot let the child begin");
+	if (failed) {
+		end_child(s);
+		fd_close(&s->pidfd);
+	}
+	return failed;
+}
+
+static int make_pipes(const struct spawn_request *r, struct spawn_pipes *p,
+		      struct cordon_error *err)
+{
+	int failed = fd_pipe(&p->error_read, &p->error_write);
+
+	if (!failed && fcntl(p->error_read, F_SETFL, O_NONBLOCK) < 0)
+		failed = -errno;
+	if (!failed && r->parent)
+		failed = fd_pipe(&p->go_read, &p->go_write);
+	if (failed)
+		return err_set(err, CORDON_E_SYSTEM, -failed, "spawn", "cannot create a pipe");
+	return 0;
+}
+
+static void close_pipes(struct spawn_pipes *p)
+{
+	fd_close(&p->error_read);
+	fd_close(&p->error_write);
+	fd_close(&p->go_read);
+	fd_close(&p->go_write);
+}
+
 int spawn_start(const struct spawn_request *r, struct spawned *ret,
 		struct cordon_error *err)
 {
-	autoclose int error_read = -1;
-	autoclose int error_write = -1;
+	__attribute__((cleanup(close_pipes))) struct spawn_pipes pipes = { -1, -1, -1, -1 };
 	sigset_t all, before;
 	struct spawned s;
 	int failed = check_request(r, err);
 
+	if (!failed)
+		failed = make_pipes(r, &pipes, err);
 	if (failed)
 		return failed;
-	failed = fd_pipe(&error_read, &error_write);
-	if (failed || fcntl(error_read, F_SETFL, O_NONBLOCK) < 0)
-		return err_set(err, CORDON_E_SYSTEM, failed ? -failed : errno, "spawn",
-			       "cannot create a pipe");
-	s.error_fd = error_read;
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	failed = start_child(r, r->mask ? r->mask : &before, error_write, &s, err);
+	failed = start_child(r, r->mask ? r->mask : &before, &pipes, &s, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!failed)
+		failed = let_begin(r, &s, pipes.go_write, err);
 	if (failed)
 		return failed;
-	steal_fd(&error_read);
+	s.error_fd = steal_fd(&pipes.error_read);
 	*ret = s;
 	return 0;
 }
@@ -174,9 +217,13 @@ void spawn_discard(struct spawned *s)
 	siginfo_t info;
 
 	if (s->pid > 0) {
-		syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-		while (waitid(P_PID, (id_t)s->pid, &info, WEXITED) < 0 && errno == EINTR)
-			;
+		long sent = syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+
+		/* What we may not kill would be waited for without end. */
+		if (sent == 0 || errno != EPERM)
+			while (waitid(P_PID, (id_t)s->pid, &info, WEXITED) < 0 &&
+			       errno == EINTR)
+				;
 		fd_close(&s->pidfd);
 		fd_close(&s->error_fd);
 	}

@@ -63,6 +63,11 @@ struct spawn_request {
 	int (*child)(void *data, int error_fd);
 	void *child_data;
 
+	/* Runs in the parent once the child exists; the child waits for it before it does
+	 * anything. NULL: nothing to do. */
+	int (*parent)(void *data, pid_t pid, struct cordon_error *err);
+	void *parent_data;
+
 	bool new_session;
 	bool new_group;	      /* without effect when new_session is set */
 	bool die_with_parent; /* SIGKILL when the thread that started it ends */
@@ -100,7 +105,8 @@ int spawn_start(const struct spawn_request *request, struct spawned *ret,
 int spawn_check(struct spawned *s, struct cordon_error *err);
 /* The same, waiting for it. */
 int spawn_wait(struct spawned *s, struct cordon_error *err);
-/* Kills the child if it still runs, waits for it and closes the descriptors.
+/* Kills the child if it still runs, waits for it (unless it changed its user and may
+ * not be killed) and closes the descriptors.
  * Accepts what was discarded before and what was zeroed. */
 void spawn_discard(struct spawned *s);
 
@@ -117,9 +123,15 @@ CHILD_SAFE int spawn_child_fail(int error_fd, enum cordon_code code, int errnum,
 				const char *hint);
 /* Step 7. Returns only on failure, after reporting it. */
 CHILD_SAFE int spawn_child_exec(const struct spawn_request *request, int error_fd);
+/* The pipes between the two halves, as the child sees them. */
+struct spawn_pipes {
+	int error_write;
+	int error_read;	 /* the parent's end */
+	int go_read;	 /* a byte here lets the child begin; -1: it need not wait */
+	int go_write;	 /* the parent's end */
+};
 /* Steps 1 to 7; does not return. Used by spawn_start only. */
 CHILD_SAFE _Noreturn void spawn_child_main(const struct spawn_request *request,
-					   int error_fd, int parent_end,
-					   const sigset_t *mask);
+					   const struct spawn_pipes *pipes, const sigset_t *mask);
 
 #endif

@@ -237,12 +237,29 @@ CHILD_SAFE static int prepare(const struct spawn_request *r, int *error_fd,
 	return failed;
 }
 
-CHILD_SAFE void spawn_child_main(const struct spawn_request *r, int error_fd,
-				 int parent_end, const sigset_t *mask)
+/* The end of the pipe without a byte: the parent gave up. */
+CHILD_SAFE static bool allowed_to_begin(const struct spawn_pipes *pipes)
 {
+	ssize_t got;
+	char byte;
+
+	if (pipes->go_read < 0)
+		return true;
+	close(pipes->go_write);
+	do
+		got = read(pipes->go_read, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	return got == 1;
+}
+
+CHILD_SAFE void spawn_child_main(const struct spawn_request *r, const struct spawn_pipes *pipes,
+				 const sigset_t *mask)
+{
+	int error_fd = pipes->error_write;
+
 	/* bind_to_parent looks for readers: this one must not count. */
-	close(parent_end);
-	if (prepare(r, &error_fd, mask) == 0) {
+	close(pipes->error_read);
+	if (allowed_to_begin(pipes) && prepare(r, &error_fd, mask) == 0) {
 		if (r->child)
 			r->child(r->child_data, error_fd);
 		else

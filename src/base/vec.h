@@ -26,7 +26,7 @@
 
 #define vec_each(item, v) \
 	for (__typeof__(*(v)->at) *item = (v)->at; \
-	     item < (v)->at + (v)->n; item++)
+	     item && item < (v)->at + (v)->n; item++)
 
 /* Used by vec_push only. */
 void *vec_grow(struct arena *a, void **at, size_t *n, size_t *cap, size_t size);

@@ -1,114 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits, places and the escaping of bytes around jansson. */
+/* Text of any bytes in JSON objects, and printing. Reading is json_read.c. */
 #include "fmt/json.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include "fmt/located.h"
+#include "fmt/utf8.h"
 
 #define ESCAPED "escaped"
 #define ESCAPE_BYTES 4 /* the longest spelling of one byte: \xNN */
-
-/* Reading */
-
-struct walk {
-	struct place at;
-	size_t depth;
-	bool in_string, after_backslash;
-};
-
-static void walk_string(struct walk *w, char c)
-{
-	if (w->after_backslash)
-		w->after_backslash = false;
-	else if (c == '\\')
-		w->after_backslash = true;
-	else if (c == '"')
-		w->in_string = false;
-}
-
-static void walk_structure(struct walk *w, char c)
-{
-	if (c == '"')
-		w->in_string = true;
-	else if (c == '[' || c == '{')
-		w->depth++;
-	else if ((c == ']' || c == '}') && w->depth)
-		w->depth--;
-}
-
-static void walk_place(struct walk *w, char c)
-{
-	if (c == '\n')
-		w->at = (struct place){ w->at.line + 1, 1 };
-	else if (((unsigned char)c & 0xc0) != 0x80)
-		w->at.column++;
-}
-
-/* jansson reads by recursion with a fixed limit of its own, 2048. As long as the
- * text is well-formed this walk sees the brackets jansson sees, and where it is not
- * jansson stops. */
-static int check_depth(struct str text, const char *name, struct cordon_error *err)
-{
-	struct walk w = { .at = { 1, 1 } };
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (w.in_string)
-			walk_string(&w, text.p[i]);
-		else
-			walk_structure(&w, text.p[i]);
-		if (w.depth > JSON_DEPTH_LIMIT)
-			return located_error(err, CORDON_E_LIMIT, "json", name, w.at,
-					     "nested more than %d levels deep",
-					     JSON_DEPTH_LIMIT);
-		walk_place(&w, text.p[i]);
-	}
-	return 0;
-}
-
-static int parse_error(const json_error_t *e, const char *name, struct cordon_error *err)
-{
-	struct place at = { 1, 1 };
-	autobuf struct buf text;
-
-	if (e->line > 0)
-		at.line = (uint32_t)e->line;
-	if (e->column > 0)
-		at.column = (uint32_t)e->column;
-	/* jansson leaves the text empty only when an allocation failed. */
-	if (!e->text[0] || json_error_code(e) == json_error_out_of_memory)
-		return located_error(err, CORDON_E_NOMEM, "json", name, at,
-				     "out of memory");
-	buf_init(&text, 4 * sizeof(e->text));
-	buf_add_escaped(&text, str_of(e->text));
-	return located_error(err, CORDON_E_SYNTAX, "json", name, at, "%s", text.p);
-}
-
-int json_read(struct str text, const char *name, size_t max, json_t **ret,
-	      struct cordon_error *err)
-{
-	json_error_t fault = { 0 };
-	json_t *value;
-	int r;
-
-	if (text.n > max)
-		return located_error(err, CORDON_E_LIMIT, "json", name,
-				     (struct place){ 1, 1 },
-				     "%zu bytes, more than the limit of %zu", text.n, max);
-	r = check_depth(text, name, err);
-	if (r)
-		return r;
-	value = json_loadb(text.n ? text.p : "", text.n,
-			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL,
-			   &fault);
-	if (!value)
-		return parse_error(&fault, name, err);
-	*ret = value;
-	return 0;
-}
-
-/* Text of any bytes */
 
 static bool is_plain(struct str text)
 {
@@ -133,9 +30,8 @@ static void add_escaped(struct buf *b, struct str text)
 /* A new string, escaped; NULL when memory is out. */
 static json_t *escaped_string(struct str text)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(text.n * ESCAPE_BYTES);
 
-	buf_init(&b, text.n * ESCAPE_BYTES);
 	add_escaped(&b, text);
 	return b.failed ? NULL : json_stringn(b.p, b.n);
 }
@@ -151,8 +47,8 @@ static bool turn_escaped(json_t *obj)
 	json_object_foreach(obj, key, value) {
 		if (!ok || !json_is_string(value))
 			continue;
-		copy = escaped_string((struct str){ json_string_value(value),
-						    json_string_length(value) });
+		copy = escaped_string(
+			(struct str){ json_string_value(value), json_string_length(value) });
 		ok = copy && json_object_set_new(fresh, key, copy) == 0;
 	}
 	ok = ok && json_object_update(obj, fresh) == 0;
@@ -174,14 +70,7 @@ bool json_set_text(json_t *obj, const char *key, struct str text)
 	return value && json_object_set_new(obj, key, value) == 0;
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Undoes add_escaped in place; false when an escape is not one it writes. */
+/* Undoes add_escaped in place; false when an escape is malformed. */
 static bool unescape(char *p, size_t *n)
 {
 	size_t out = 0;
@@ -192,9 +81,9 @@ static bool unescape(char *p, size_t *n)
 		} else if (i + 1 < *n && p[i + 1] == '\\') {
 			p[out++] = '\\';
 			i += 1;
-		} else if (i + 3 < *n && p[i + 1] == 'x' && hex_value(p[i + 2]) >= 0 &&
-			   hex_value(p[i + 3]) >= 0) {
-			p[out++] = (char)(hex_value(p[i + 2]) << 4 | hex_value(p[i + 3]));
+		} else if (i + 3 < *n && p[i + 1] == 'x' && hex_digit(p[i + 2]) >= 0 &&
+			   hex_digit(p[i + 3]) >= 0) {
+			p[out++] = (char)(hex_digit(p[i + 2]) << 4 | hex_digit(p[i + 3]));
 			i += 3;
 		} else {
 			return false;
@@ -221,8 +110,6 @@ bool json_get_text(const json_t *obj, const char *key, struct arena *a, struct s
 	*ret = (struct str){ copy, n };
 	return true;
 }
-
-/* Writing */
 
 static int append(const char *text, size_t n, void *data)
 {

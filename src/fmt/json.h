@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json: the thin layer over jansson. Reading adds limits and places, writing adds
- * text that is not UTF-8; the tree itself is jansson's json_t.
+ * json: the layer over jansson, whose json_t is the tree. Printing and building are
+ * jansson's, with text that is not UTF-8 added. Reading is our own: when memory runs
+ * out jansson's reader (2.14) drops bytes of a string and goes on, and a path in a
+ * policy must not change without notice.
  *
  * Text from the system (paths, arguments) can hold any byte, a JSON string cannot.
  * Such text is escaped, and the object that holds it says so:
@@ -29,8 +31,9 @@
 #define JSON_DEPTH_LIMIT 64 /* arrays and objects within each other */
 
 /* Reads one JSON value of any type. More than `max` bytes, a nesting deeper than
- * JSON_DEPTH_LIMIT, a duplicate key or anything behind the value is an error;
- * messages start with name:line:column. *ret is the caller's to json_decref. */
+ * JSON_DEPTH_LIMIT, a duplicate key, a NUL in a key, a number that does not fit or
+ * anything behind the value is an error; messages start with name:line:column.
+ * Strings may hold a NUL (\u0000). *ret is the caller's to json_decref. */
 int json_read(struct str text, const char *name, size_t max, json_t **ret,
 	      struct cordon_error *err);
 
@@ -39,8 +42,7 @@ int json_read(struct str text, const char *name, size_t max, json_t **ret,
 bool json_set_text(json_t *obj, const char *key, struct str text);
 /* The bytes given to json_set_text, NUL-terminated in the arena. False when there
  * is no such string, its escapes are malformed, or memory is out. */
-bool json_get_text(const json_t *obj, const char *key, struct arena *a,
-		   struct str *ret);
+bool json_get_text(const json_t *obj, const char *key, struct arena *a, struct str *ret);
 
 /* Appends the value, members in the order they were set. Pretty means indented and
  * with a newline at the end. Failure is the buffer's. */

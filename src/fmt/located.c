@@ -6,21 +6,23 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "fmt/utf8.h"
 
 #define NAME_SHOWN 120
 #define QUOTE_SHOWN 32
 
-size_t utf8_length(struct str s)
-{
-	for (size_t n = 1; n <= 4 && n <= s.n; n++)
-		if (str_is_utf8(str_take(s, n)))
-			return n;
-	return 0;
-}
-
 static bool is_continuation(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+struct place place_step(struct place place, char c)
+{
+	if (c == '\n')
+		return (struct place){ place.line + 1, 1 };
+	if (!is_continuation(c))
+		place.column++;
+	return place;
 }
 
 static void add_name(struct buf *b, const char *name)
@@ -39,26 +41,43 @@ static void add_name(struct buf *b, const char *name)
 int located_error(struct cordon_error *err, enum cordon_code code, const char *stage,
 		  const char *name, struct place at, const char *fmt, ...)
 {
-	autobuf struct buf where;
+	autobuf struct buf where = buf_make(4 * NAME_SHOWN + 8);
 	char text[sizeof(err->message)];
 	va_list ap;
 
-	buf_init(&where, 4 * NAME_SHOWN + 8);
 	add_name(&where, name);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return err_set(err, code, 0, stage, "%s:%u:%u: %s", where.p, at.line, at.column,
-		       text);
+	return err_set(err, code, 0, stage, "%s:%u:%u: %s", where.p, at.line, at.column, text);
+}
+
+struct place place_of(struct str text, size_t at)
+{
+	struct place place = { 1, 1 };
+
+	for (size_t i = 0; i < at; i++)
+		place = place_step(place, text.p[i]);
+	return place;
+}
+
+struct quoted found_at(struct str text, size_t at)
+{
+	struct str rest = str_skip(text, at);
+
+	if (!rest.n)
+		return (struct quoted){ "the end of the file" };
+	if (rest.p[0] == '\n' || str_starts(rest, STR("\r\n")))
+		return (struct quoted){ "the end of the line" };
+	return quote(str_take(rest, utf8_length(rest)));
 }
 
 struct quoted quote(struct str s)
 {
 	struct quoted q = { "''" };
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(sizeof(q.text));
 	size_t used = 0;
 
-	buf_init(&b, sizeof(q.text));
 	while (used < s.n && b.n < QUOTE_SHOWN) {
 		size_t step = utf8_length(str_skip(s, used));
 

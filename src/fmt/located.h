@@ -17,9 +17,9 @@ struct place {
 };
 
 /* Fills *err and returns -code. Of a very long name only the end is shown. */
-__attribute__((format(printf, 6, 7)))
 int located_error(struct cordon_error *err, enum cordon_code code, const char *stage,
-		  const char *name, struct place at, const char *fmt, ...);
+		  const char *name, struct place at, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
 
 /* A piece of input for a message: escaped, shortened, in single quotes. */
 struct quoted {
@@ -27,7 +27,12 @@ struct quoted {
 };
 struct quoted quote(struct str s);
 
-/* Bytes of the well-formed UTF-8 character at the start of s; 0 when there is none. */
-size_t utf8_length(struct str s);
+/* What stands at an offset of a UTF-8 text, for "found ..." in a message. */
+struct quoted found_at(struct str text, size_t at);
+
+/* The place of a byte offset, counted from the start of the text. */
+struct place place_of(struct str text, size_t at);
+/* The place behind the byte c, which is at `place`. */
+struct place place_step(struct place place, char c);
 
 #endif

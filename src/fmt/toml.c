@@ -33,11 +33,9 @@ const char *toml_type_to_string(enum toml_type type)
 static int count_node(struct toml_in *in, size_t at, uint32_t depth)
 {
 	if (depth > TOML_DEPTH_MAX)
-		return toml_fail_limit(in, at, "nested more than %d levels deep",
-				       TOML_DEPTH_MAX);
+		return toml_fail_limit(in, at, "nested more than %d levels deep", TOML_DEPTH_MAX);
 	if (in->nodes++ == TOML_NODES_MAX)
-		return toml_fail_limit(in, at, "more than %zu values in one file",
-				       TOML_NODES_MAX);
+		return toml_fail_limit(in, at, "more than %zu values in one file", TOML_NODES_MAX);
 	return 0;
 }
 
@@ -45,8 +43,8 @@ static int count_node(struct toml_in *in, size_t at, uint32_t depth)
 
 static bool is_bare_key_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '-';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '-';
 }
 
 static int read_bare_key(struct toml_in *in, struct str *ret)
@@ -119,8 +117,8 @@ static int new_table(struct toml_in *in, const struct key_part *part, uint32_t d
 	return 0;
 }
 
-static int add_entry(struct toml_in *in, struct toml_table *t,
-		     const struct key_part *part, const struct toml_value *v)
+static int add_entry(struct toml_in *in, struct toml_table *t, const struct key_part *part,
+		     const struct toml_value *v)
 {
 	struct toml_entry *e = toml_table_add(t, in->arena, part->text);
 
@@ -147,8 +145,8 @@ static int not_a_table(struct toml_in *in, const struct key_part *part,
 			 first->at.line);
 }
 
-static int closed(struct toml_in *in, const struct key_part *part,
-		  const struct toml_entry *first, const char *what)
+static int closed(struct toml_in *in, const struct key_part *part, const struct toml_entry *first,
+		  const char *what)
 {
 	return toml_fail(in, part->start,
 			 "%s cannot be extended here: it is %s; first defined at line %u",
@@ -160,8 +158,8 @@ static struct toml_entry *find(struct toml_table *t, const struct key_part *part
 	return (struct toml_entry *)toml_entry(t, part->text);
 }
 
-static int add_table(struct toml_in *in, struct toml_table **t,
-		     const struct key_part *part, enum toml_origin origin)
+static int add_table(struct toml_in *in, struct toml_table **t, const struct key_part *part,
+		     enum toml_origin origin)
 {
 	struct toml_value v;
 	int r = new_table(in, part, (*t)->depth + 1, origin, &v);
@@ -174,8 +172,7 @@ static int add_table(struct toml_in *in, struct toml_table **t,
 }
 
 /* One step of a.b.c = ...: *t becomes its child `part`. */
-static int step_dotted(struct toml_in *in, struct toml_table **t,
-		       const struct key_part *part)
+static int step_dotted(struct toml_in *in, struct toml_table **t, const struct key_part *part)
 {
 	struct toml_entry *e = find(*t, part);
 
@@ -199,8 +196,7 @@ static int step_dotted(struct toml_in *in, struct toml_table **t,
 
 /* One step of [a.b.c] before the last: *t becomes its child `part`, or the newest
  * element of an array of tables. */
-static int step_header(struct toml_in *in, struct toml_table **t,
-		       const struct key_part *part)
+static int step_header(struct toml_in *in, struct toml_table **t, const struct key_part *part)
 {
 	struct toml_entry *e = find(*t, part);
 
@@ -218,8 +214,7 @@ static int step_header(struct toml_in *in, struct toml_table **t,
 	return 0;
 }
 
-static int open_table(struct toml_in *in, struct toml_table **t,
-		      const struct key_part *part)
+static int open_table(struct toml_in *in, struct toml_table **t, const struct key_part *part)
 {
 	struct toml_entry *e = find(*t, part);
 
@@ -274,8 +269,7 @@ static int add_array_of_tables(struct toml_in *in, struct toml_table *t,
 }
 
 /* The last step of [[a.b]]: *t becomes a new element. */
-static int append_table(struct toml_in *in, struct toml_table **t,
-			const struct key_part *part)
+static int append_table(struct toml_in *in, struct toml_table **t, const struct key_part *part)
 {
 	struct toml_entry *e = find(*t, part);
 	struct toml_array *array;
@@ -311,8 +305,7 @@ static int array_end(struct toml_in *in, size_t open)
 {
 	if (in->at == in->text.n)
 		return toml_fail(in, open, "array without its closing ]");
-	return toml_fail(in, in->at, "expected , or ] in an array, found %s",
-			 toml_found(in).text);
+	return toml_fail(in, in->at, "expected , or ] in an array, found %s", toml_found(in).text);
 }
 
 static int read_array(struct toml_in *in, uint32_t depth, struct toml_value *ret)
@@ -343,7 +336,9 @@ static int read_array(struct toml_in *in, uint32_t depth, struct toml_value *ret
 /* Reads a key up to and including its = and walks to the table that will hold the
  * last part. Not inlined: the parts need not stay on the stack while a nested value
  * is read. */
-__attribute__((noinline))
+static int read_target(struct toml_in *in, struct toml_table **t, struct key_part *ret_last)
+	__attribute__((noinline));
+
 static int read_target(struct toml_in *in, struct toml_table **t, struct key_part *ret_last)
 {
 	struct dotted_key key;
@@ -470,8 +465,7 @@ static int read_header(struct toml_in *in, struct toml_table *root, struct toml_
 		if (r)
 			return r;
 	}
-	r = append ? append_table(in, &at, &key.part[key.n - 1]) :
-		     open_table(in, &at, &key.part[key.n - 1]);
+	r = (append ? append_table : open_table)(in, &at, &key.part[key.n - 1]);
 	if (r)
 		return r;
 	*t = at;
@@ -488,11 +482,15 @@ static int read_line(struct toml_in *in, struct toml_table *root, struct toml_ta
 	return r ? r : toml_end_line(in, "the value");
 }
 
-int toml_read(struct arena *a, struct str text, const char *name,
-	      struct toml_table **ret_root, struct cordon_error *err)
+int toml_read(struct arena *a, struct str text, const char *name, struct toml_table **ret_root,
+	      struct cordon_error *err)
 {
 	struct toml_in in = {
-		.arena = a, .name = name, .text = text, .place = { 1, 1 }, .err = err,
+		.arena = a,
+		.name = name,
+		.text = text,
+		.place = { 1, 1 },
+		.err = err,
 	};
 	struct key_part start = { .at = { 1, 1 } };
 	struct toml_table *section;

@@ -30,7 +30,8 @@
 
 #define TOML_BYTES_MAX ((size_t)4 << 20)
 #define TOML_NODES_MAX ((size_t)1 << 18) /* values of any type, tables included */
-#define TOML_DEPTH_MAX 64 /* parts of a key, and levels from the root to any value */
+/* Parts of a key, and levels from the root to any value. */
+#define TOML_DEPTH_MAX 64
 
 /* X(name, how a message calls it) */
 #define TOML_TYPES(X) \
@@ -111,8 +112,8 @@ struct toml_table {
 };
 
 /* Reads text; `name` is what messages call the file. *ret_root is the root table. */
-int toml_read(struct arena *a, struct str text, const char *name,
-	      struct toml_table **ret_root, struct cordon_error *err);
+int toml_read(struct arena *a, struct str text, const char *name, struct toml_table **ret_root,
+	      struct cordon_error *err);
 
 /* NULL when the table has no such key. */
 const struct toml_value *toml_get(const struct toml_table *table, struct str key);

@@ -7,7 +7,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "fmt/utf8.h"
 
 char toml_peek(const struct toml_in *in)
 {
@@ -78,29 +79,17 @@ struct place toml_place(struct toml_in *in, size_t at)
 		in->place_at = 0;
 		in->place = (struct place){ 1, 1 };
 	}
-	for (; in->place_at < at; in->place_at++) {
-		unsigned char c = (unsigned char)in->text.p[in->place_at];
-
-		if (c == '\n')
-			in->place = (struct place){ in->place.line + 1, 1 };
-		else if ((c & 0xc0) != 0x80)
-			in->place.column++;
-	}
+	for (; in->place_at < at; in->place_at++)
+		in->place = place_step(in->place, in->text.p[in->place_at]);
 	return in->place;
 }
 
 struct quoted toml_found(const struct toml_in *in)
 {
-	struct str rest = str_skip(in->text, in->at);
-
-	if (!rest.n)
-		return (struct quoted){ "the end of the file" };
-	if (toml_newline_at(in, in->at))
-		return (struct quoted){ "the end of the line" };
-	return quote(str_take(rest, utf8_length(rest)));
+	return found_at(in->text, in->at);
 }
 
-int toml_fail(struct toml_in *in, size_t at, const char *fmt, ...)
+int toml_fail_as(struct toml_in *in, enum cordon_code code, size_t at, const char *fmt, ...)
 {
 	char text[sizeof(in->err->message)];
 	va_list ap;
@@ -108,28 +97,14 @@ int toml_fail(struct toml_in *in, size_t at, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return located_error(in->err, CORDON_E_SYNTAX, "toml", in->name,
-			     toml_place(in, at), "%s", text);
-}
-
-int toml_fail_limit(struct toml_in *in, size_t at, const char *fmt, ...)
-{
-	char text[sizeof(in->err->message)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return located_error(in->err, CORDON_E_LIMIT, "toml", in->name,
-			     toml_place(in, at), "%s", text);
+	return located_error(in->err, code, "toml", in->name, toml_place(in, at), "%s", text);
 }
 
 int toml_fail_nomem(struct toml_in *in)
 {
-	return located_error(in->err, CORDON_E_NOMEM, "toml", in->name,
-			     toml_place(in, in->at),
-			     "out of memory: the document does not fit in %zu bytes",
-			     in->arena->max);
+	return toml_fail_as(in, CORDON_E_NOMEM, in->at,
+			    "out of memory: the document does not fit in %zu bytes",
+			    in->arena->max);
 }
 
 static int bad_control(struct toml_in *in, size_t at)
@@ -140,8 +115,7 @@ static int bad_control(struct toml_in *in, size_t at)
 		return toml_fail(in, at, "NUL byte; a TOML file is text");
 	if (c == '\r')
 		return toml_fail(in, at, "carriage return without a line feed");
-	return toml_fail(in, at,
-			 "control character 0x%02x; in a string write it as \\u%04X", c, c);
+	return toml_fail(in, at, "control character 0x%02x; in a string write it as \\u%04X", c, c);
 }
 
 static bool is_bad_control(const struct toml_in *in, size_t at)

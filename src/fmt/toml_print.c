@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quoting of strings and keys so that toml_read gives the same bytes back. */
 #include "fmt/toml.h"
-
-static uint32_t decode_utf8(struct str s)
-{
-	uint32_t point = (unsigned char)s.p[0];
-
-	if (s.n > 1)
-		point &= 0xffu >> (s.n + 1);
-	for (size_t i = 1; i < s.n; i++)
-		point = point << 6 | ((unsigned char)s.p[i] & 0x3f);
-	return point;
-}
+#include "fmt/utf8.h"
 
 /* Asks the terminal escaper, so that there is one list of unsafe characters. */
 static bool is_safe(struct str c, struct buf *scratch)
@@ -23,7 +13,7 @@ static bool is_safe(struct str c, struct buf *scratch)
 
 static void print_char(struct buf *b, struct str c, struct buf *scratch)
 {
-	uint32_t point = decode_utf8(c);
+	uint32_t point = utf8_point(c);
 
 	if (point == '"' || point == '\\')
 		buf_addf(b, "\\%c", (char)point);
@@ -37,13 +27,13 @@ static void print_char(struct buf *b, struct str c, struct buf *scratch)
 		buf_add(b, c);
 	else
 		buf_addf(b, point > 0xffff ? "\\U%08X" : "\\u%04X", point);
+	b->failed |= scratch->failed;
 }
 
 void toml_print_string(struct buf *b, struct str s)
 {
-	autobuf struct buf scratch;
+	autobuf struct buf scratch = buf_make(64);
 
-	buf_init(&scratch, 64);
 	buf_addc(b, '"');
 	while (s.n) {
 		size_t step = utf8_length(s);
@@ -63,8 +53,8 @@ static bool is_bare(struct str key)
 	for (size_t i = 0; i < key.n; i++) {
 		char c = key.p[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      (c >= '0' && c <= '9') || c == '_' || c == '-'))
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '_' || c == '-'))
 			return false;
 	}
 	return key.n > 0;

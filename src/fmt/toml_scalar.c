@@ -5,10 +5,9 @@
  */
 #include "fmt/toml_in.h"
 
-#include <errno.h>
-#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/num.h"
 
 struct token {
 	size_t start; /* offset in the text */
@@ -22,8 +21,8 @@ static bool is_digit(char c)
 
 static bool is_token_char(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '+' || c == '-' || c == '_' || c == '.' || c == ':';
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+	       c == '-' || c == '_' || c == '.' || c == ':';
 }
 
 static size_t run_from(const struct toml_in *in, size_t at)
@@ -79,26 +78,25 @@ static int bad_number(struct toml_in *in, const struct token *t)
 		if (t->s.p[i] == '_')
 			return toml_fail(in, t->start,
 					 "%s is not a number; each underscore must stand "
-					 "between two digits", quote(t->s).text);
+					 "between two digits",
+					 quote(t->s).text);
 	return toml_fail(in, t->start, "%s is not a number", quote(t->s).text);
 }
 
 static bool has_leading_zero(struct str digits)
 {
-	return digits.n > 1 && digits.p[0] == '0' &&
-	       (is_digit(digits.p[1]) || digits.p[1] == '_');
+	return digits.n > 1 && digits.p[0] == '0' && (is_digit(digits.p[1]) || digits.p[1] == '_');
 }
 
 static int leading_zero(struct toml_in *in, const struct token *t)
 {
-	return toml_fail(in, t->start,
-			 "%s has a leading zero; write octal numbers as 0o17",
+	return toml_fail(in, t->start, "%s has a leading zero; write octal numbers as 0o17",
 			 quote(t->s).text);
 }
 
 /* `digits` has the form of a number of that base. */
-static int read_integer(struct toml_in *in, const struct token *t, struct str digits,
-			int base, struct toml_value *ret)
+static int read_integer(struct toml_in *in, const struct token *t, struct str digits, int base,
+			struct toml_value *ret)
 {
 	bool negative = t->s.p[0] == '-';
 	int64_t value = 0;
@@ -115,8 +113,7 @@ static int read_integer(struct toml_in *in, const struct token *t, struct str di
 					 quote(t->s).text);
 	}
 	if (!negative && __builtin_sub_overflow((int64_t)0, value, &value))
-		return toml_fail(in, t->start, "%s does not fit in 64 bits",
-				 quote(t->s).text);
+		return toml_fail(in, t->start, "%s does not fit in 64 bits", quote(t->s).text);
 	ret->type = TOML_INTEGER;
 	ret->integer = value;
 	return 0;
@@ -132,18 +129,6 @@ static int read_prefixed(struct toml_in *in, const struct token *t, int base,
 	return read_integer(in, t, digits, base, ret);
 }
 
-/* strtod obeys the process's locale, in which the point may be a comma. */
-static bool to_double(const char *text, double *ret)
-{
-	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-
-	if (!plain)
-		return false;
-	*ret = strtod_l(text, NULL, plain);
-	freelocale(plain);
-	return true;
-}
-
 static int read_float(struct toml_in *in, const struct token *t, struct toml_value *ret)
 {
 	char *plain = arena_alloc(in->arena, t->s.n + 1);
@@ -155,11 +140,8 @@ static int read_float(struct toml_in *in, const struct token *t, struct toml_val
 		if (t->s.p[i] != '_')
 			plain[n++] = t->s.p[i];
 	ret->type = TOML_FLOAT;
-	if (!to_double(plain, &ret->real))
-		return toml_fail_nomem(in);
-	if (isinf(ret->real))
-		return toml_fail(in, t->start, "%s is too large for a float",
-				 quote(t->s).text);
+	if (!num_parse_real(plain, &ret->real))
+		return toml_fail(in, t->start, "%s is too large for a float", quote(t->s).text);
 	return 0;
 }
 
@@ -223,11 +205,11 @@ static bool read_word(struct str word, struct toml_value *ret)
 static int no_value(struct toml_in *in, const struct token *t)
 {
 	if (!t->s.n)
-		return toml_fail(in, t->start, "expected a value, found %s",
-				 toml_found(in).text);
+		return toml_fail(in, t->start, "expected a value, found %s", toml_found(in).text);
 	return toml_fail(in, t->start,
 			 "expected a value, found %s; a string needs quotes, a boolean is "
-			 "true or false", quote(t->s).text);
+			 "true or false",
+			 quote(t->s).text);
 }
 
 int toml_read_bare(struct toml_in *in, struct toml_value *ret)
@@ -248,8 +230,8 @@ int toml_read_bare(struct toml_in *in, struct toml_value *ret)
 		return read_prefixed(in, &t, 8, ret);
 	if (str_starts(s, STR("0b")))
 		return read_prefixed(in, &t, 2, ret);
-	if (is_digit(s.p[0]) || s.p[0] == '+' || s.p[0] == '-' ||
-	    str_eq(s, STR("inf")) || str_eq(s, STR("nan")))
+	if (is_digit(s.p[0]) || s.p[0] == '+' || s.p[0] == '-' || str_eq(s, STR("inf")) ||
+	    str_eq(s, STR("nan")))
 		return read_number(in, &t, ret);
 	return no_value(in, &t);
 }

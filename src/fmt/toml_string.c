@@ -5,18 +5,18 @@
  */
 #include "fmt/toml_in.h"
 
-#include <string.h>
+#include "fmt/utf8.h"
 
 struct raw_string {
-	size_t open;	/* offset of the opening quote */
+	size_t open; /* offset of the opening quote */
 	char quote;
-	bool lines;	/* multi-line */
+	bool lines; /* multi-line */
 };
 
 static const struct {
 	char letter, byte;
 } short_escapes[] = {
-	{ 'b', '\b' }, { 't', '\t' }, { 'n', '\n' }, { 'f', '\f' },
+	{ 'b', '\b' }, { 't', '\t' }, { 'n', '\n' },  { 'f', '\f' },
 	{ 'r', '\r' }, { '"', '"' },  { '\\', '\\' },
 };
 #define SHORT_ESCAPES (sizeof(short_escapes) / sizeof(short_escapes[0]))
@@ -26,8 +26,7 @@ static int unclosed(struct toml_in *in, const struct raw_string *s)
 	if (s->lines)
 		return toml_fail(in, s->open, "multi-line string without its closing %c%c%c",
 				 s->quote, s->quote, s->quote);
-	return toml_fail(in, s->open, "string without its closing %c on the same line",
-			 s->quote);
+	return toml_fail(in, s->open, "string without its closing %c on the same line", s->quote);
 }
 
 /* Number of quotes in a row at offset `at`, at most five: a multi-line string may
@@ -55,54 +54,31 @@ static int find_end(struct toml_in *in, const struct raw_string *s, size_t *ret_
 			return 0;
 		}
 		/* The character after a backslash never closes the string. */
-		at += run ? run : in->text.p[at] == '\\' && s->quote == '"' ? 2 : 1;
+		if (!run)
+			run = in->text.p[at] == '\\' && s->quote == '"' ? 2 : 1;
+		at += run;
 	}
 	return unclosed(in, s);
 }
 
-static size_t put_utf8(char *out, uint32_t point)
-{
-	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-
-	for (size_t i = n - 1; i > 0; i--) {
-		out[i] = (char)(0x80 | (point & 0x3f));
-		point >>= 6;
-	}
-	out[0] = (char)(n == 1 ? point : lead[n] | point);
-	return n;
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* *at is the offset of the backslash of \u or \U. */
-static int unicode_escape(struct toml_in *in, size_t *at, size_t end, char *out,
-			  size_t *len)
+static int unicode_escape(struct toml_in *in, size_t *at, size_t end, char *out, size_t *len)
 {
 	size_t digits = in->text.p[*at + 1] == 'u' ? 4 : 8;
 	uint32_t point = 0;
 
 	for (size_t i = 0; i < digits; i++) {
 		size_t pos = *at + 2 + i;
-		int value = pos < end ? hex_value(in->text.p[pos]) : -1;
+		int value = pos < end ? hex_digit(in->text.p[pos]) : -1;
 
 		if (value < 0)
 			return toml_fail(in, *at, "\\%c needs %zu hexadecimal digits",
 					 in->text.p[*at + 1], digits);
 		point = point << 4 | (uint32_t)value;
 	}
-	if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+	if (!utf8_is_scalar(point))
 		return toml_fail(in, *at, "U+%04X is not a Unicode character", point);
-	*len += put_utf8(out + *len, point);
+	*len += utf8_put(out + *len, point);
 	*at += 2 + digits;
 	return 0;
 }
@@ -129,8 +105,8 @@ static bool line_continuation(const struct toml_in *in, size_t *at, size_t end)
 	return crossed;
 }
 
-static int escape(struct toml_in *in, const struct raw_string *s, size_t *at, size_t end,
-		  char *out, size_t *len)
+static int escape(struct toml_in *in, const struct raw_string *s, size_t *at, size_t end, char *out,
+		  size_t *len)
 {
 	char letter = in->text.p[*at + 1];
 
@@ -151,8 +127,8 @@ static int escape(struct toml_in *in, const struct raw_string *s, size_t *at, si
 			 toml_found(in).text);
 }
 
-static int decode(struct toml_in *in, const struct raw_string *s, size_t at, size_t end,
-		  char *out, size_t *len)
+static int decode(struct toml_in *in, const struct raw_string *s, size_t at, size_t end, char *out,
+		  size_t *len)
 {
 	int r;
 

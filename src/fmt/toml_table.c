@@ -64,8 +64,8 @@ const struct toml_value *toml_get(const struct toml_table *t, struct str key)
 }
 
 /* Puts a new branch at its place: below all branches that test an earlier bit. */
-static bool link_leaf(struct toml_table *t, struct arena *a, struct str key,
-		      uint32_t leaf, uint32_t bit)
+static bool link_leaf(struct toml_table *t, struct arena *a, struct str key, uint32_t leaf,
+		      uint32_t bit)
 {
 	struct toml_branch *branch = vec_push(&t->index, a);
 	uint32_t *link = &t->top;

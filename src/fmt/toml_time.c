@@ -53,8 +53,9 @@ bool toml_looks_like_time(struct str token)
 
 	while (digits < token.n && is_digit(token.p[digits]))
 		digits++;
-	return digits < token.n && ((digits == 4 && token.p[4] == '-') ||
-				    (digits == 2 && token.p[2] == ':'));
+	if (digits == token.n)
+		return false;
+	return (digits == 4 && token.p[4] == '-') || (digits == 2 && token.p[2] == ':');
 }
 
 static void scan_date(struct scan *s, struct toml_time *t)
@@ -156,8 +157,7 @@ static bool scan_token(struct str token, struct toml_value *v, bool *ret_wrong_o
 	return s.ok && !s.rest.n;
 }
 
-int toml_read_time(struct toml_in *in, size_t start, struct str token,
-		   struct toml_value *ret)
+int toml_read_time(struct toml_in *in, size_t start, struct str token, struct toml_value *ret)
 {
 	struct toml_value v = { .at = toml_place(in, start) };
 	bool wrong_offset = false;
@@ -176,8 +176,8 @@ int toml_read_time(struct toml_in *in, size_t start, struct str token,
 	if (!fault && wrong_offset)
 		fault = "the offset must be between -23:59 and +23:59";
 	if (fault)
-		return toml_fail(in, start, "impossible date or time %s: %s",
-				 quote(token).text, fault);
+		return toml_fail(in, start, "impossible date or time %s: %s", quote(token).text,
+				 fault);
 	*ret = v;
 	return 0;
 }

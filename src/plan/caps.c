@@ -5,8 +5,7 @@
 #include "base/num.h"
 
 const struct cap_row cap_rows[CAP_COUNT] = {
-#define CAP(id, text, about, remedy) \
-	[CAP_##id] = { .name = text, .purpose = about, .fix = remedy },
+#define CAP(id, text, about, remedy) [CAP_##id] = { .name = text, .purpose = about, .fix = remedy },
 #include "plan/caps.def"
 #undef CAP
 };
@@ -35,8 +34,8 @@ int caps_mask(struct caps *caps, struct str text, struct cordon_error *err)
 		lowered = str_cut(item, '=', &name, &number);
 		if (!cap_from_string(name, &cap) ||
 		    (lowered && !num_parse_u64(number, UINT32_MAX, &value)))
-			return err_set(err, CORDON_E_USAGE, 0, "caps", "mask: '%.*s' names no capability",
-				       STR_ARG(item));
+			return err_set(err, CORDON_E_USAGE, 0, "caps",
+				       "mask: '%.*s' names no capability", STR_ARG(item));
 		if (value < caps->value[cap]) {
 			caps->value[cap] = (uint32_t)value;
 			caps->why[cap] = "masked for a test";

@@ -74,9 +74,8 @@ static void emit_network(struct compiler *c)
 
 	if (policy_net_mode(policy) == NET_LIST)
 		vec_each(h, &policy->trusted.net.hosts) {
-			autobuf struct buf b;
+			autobuf struct buf b = buf_make(512);
 
-			buf_init(&b, 512);
 			host_print(&b, &h->host);
 			plan_emit(c, OP_NET_HOST, str_of(arena_dup(c->arena, buf_str(&b))));
 		}
@@ -101,8 +100,8 @@ static int emit_sockets(struct compiler *c)
 		if (node.type != NODE_SOCKET)
 			return err_set(c->err, CORDON_E_PATH, 0, stage, "unix socket '%s': %s",
 				       s->text.p,
-				       node.type == NODE_ABSENT ? "does not exist" :
-								  "is not a socket");
+				       node.type == NODE_ABSENT ? "does not exist"
+								: "is not a socket");
 		op = plan_emit(c, OP_SOCKET, real);
 		if (op) {
 			op->source = real;
@@ -112,9 +111,18 @@ static int emit_sockets(struct compiler *c)
 	return 0;
 }
 
-static const enum key limit_keys[] = {
-	KEY_TIMEOUT, KEY_CPU, KEY_MEMORY, KEY_PROCS, KEY_FILES, KEY_FILE_SIZE, KEY_OUTPUT,
-};
+static void emit_limits(struct compiler *c)
+{
+	static const enum key keys[] = { KEY_TIMEOUT, KEY_CPU,	     KEY_MEMORY, KEY_PROCS,
+					 KEY_FILES,   KEY_FILE_SIZE, KEY_OUTPUT };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct str name = str_skip(str_of(key_rows[keys[i]].name), sizeof("limits.") - 1);
+
+		if (policy_number(c->in->policy, keys[i]))
+			emit_number(c, OP_LIMIT, name, policy_number(c->in->policy, keys[i]));
+	}
+}
 
 static void emit_process(struct compiler *c)
 {
@@ -127,10 +135,7 @@ static void emit_process(struct compiler *c)
 		plan_emit(c, OP_REPORT, str_of(choice_to_string(CHOICES_REPORT, report)));
 	vec_each(s, &policy->effective_lists[KEY_CACHES].items)
 		plan_emit(c, OP_CACHE, s->text);
-	for (size_t i = 0; i < sizeof(limit_keys) / sizeof(limit_keys[0]); i++)
-		if (policy_number(policy, limit_keys[i]))
-			emit_number(c, OP_LIMIT, str_of(key_rows[limit_keys[i]].name + 7),
-				    policy_number(policy, limit_keys[i]));
+	emit_limits(c);
 	if (policy_number(policy, KEY_NEW_SESSION))
 		plan_emit(c, OP_SESSION, STR(""));
 	else
@@ -163,12 +168,21 @@ static int emit_environment(struct compiler *c)
 	return 0;
 }
 
+/* Without confinement the command gets what it would have had without cordon, and the
+ * limits. */
 static int emit_unconfined(struct compiler *c)
 {
-	for (size_t i = 0; i < sizeof(limit_keys) / sizeof(limit_keys[0]); i++)
-		if (policy_number(c->in->policy, limit_keys[i]))
-			emit_number(c, OP_LIMIT, str_of(key_rows[limit_keys[i]].name + 7),
-				    policy_number(c->in->policy, limit_keys[i]));
+	emit_limits(c);
+	for (const char *const *e = c->in->environ; e && *e; e++) {
+		struct str name, value;
+		struct op *op;
+
+		str_cut(str_of(*e), '=', &name, &value);
+		op = plan_emit(c, OP_ENV_SET, name);
+		if (op)
+			op->source = value;
+	}
+	plan_emit(c, OP_CHDIR, c->in->policy->places.workdir);
 	return 0;
 }
 
@@ -188,7 +202,7 @@ static int emit_all(struct compiler *c)
 	emit_process(c);
 	r = emit_environment(c);
 	if (r == 0)
-		plan_emit(c, OP_CHDIR, c->in->start_dir);
+		plan_emit(c, OP_CHDIR, c->in->policy->places.workdir);
 	return r;
 }
 
@@ -211,7 +225,9 @@ static int collect_losses(struct compiler *c)
 		if (!loss)
 			return err_nomem(c->err, stage);
 		*loss = (struct loss){
-			.guarantee = g, .op = op->kind, .missing = claims->missing[op->kind],
+			.guarantee = g,
+			.op = op->kind,
+			.missing = claims->missing[op->kind],
 			.required = guarantee_rows[g].required,
 		};
 	}
@@ -249,8 +265,8 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 		if (!loss->required)
 			continue;
 		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
-			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend, g->name,
-			g->promise, op_rows[loss->op].name);
+			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
+			g->name, g->promise, op_rows[loss->op].name);
 		if (loss->missing != CAP_COUNT)
 			return err_hint(err, "%s; or accept the loss with --fallback degrade",
 					cap_rows[loss->missing].fix);

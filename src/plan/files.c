@@ -14,7 +14,7 @@ struct spot {
 	struct str path;
 	struct node node;
 	const struct rule *rule;
-	bool link;	/* spelled through a symlink: rule names the target */
+	bool link; /* spelled through a symlink: rule names the target */
 };
 
 /* What is shown at and below a path by what has been emitted. */
@@ -22,9 +22,9 @@ struct view {
 	struct str path;
 	enum access data;
 	bool exec;
-	size_t op;	/* index of the operation that made it */
+	size_t op; /* index of the operation that made it */
 	bool hidden_dir;
-	bool scratch;	/* the sandbox's own: what is not there need not be guarded */
+	bool scratch; /* the sandbox's own: what is not there need not be guarded */
 };
 
 struct tree {
@@ -34,7 +34,7 @@ struct tree {
 };
 
 static bool add_spot(struct tree *t, struct str path, struct node node, const struct rule *rule,
-		      bool link)
+		     bool link)
 {
 	struct spot *p = vec_push(&t->spots, t->c->arena);
 
@@ -48,9 +48,8 @@ static bool add_spot(struct tree *t, struct str path, struct node node, const st
 
 static int refuse_glob(struct compiler *c, const struct rule *rule, const char *why)
 {
-	autobuf struct buf where;
+	autobuf struct buf where = buf_make(8192);
 
-	buf_init(&where, 8192);
 	origin_print(&where, &rule->origin);
 	return err_set(c->err, CORDON_E_CONFIG, 0, "compile", "%s: glob '%s': %s", where.p,
 		       rule->spelled.p, why);
@@ -185,10 +184,10 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 
 	open_parents(t);
 	op = plan_emit(t->c,
-		       d->data == ACCESS_WRITE ? OP_BIND_RW :
-		       d->data == ACCESS_READ  ? OP_BIND_RO :
-		       dir		       ? OP_HIDE_DIR :
-						 OP_HIDE_FILE,
+		       d->data == ACCESS_WRITE	? OP_BIND_RW
+		       : d->data == ACCESS_READ ? OP_BIND_RO
+		       : dir			? OP_HIDE_DIR
+						: OP_HIDE_FILE,
 		       p->path);
 	if (!op)
 		return;
@@ -212,18 +211,24 @@ static int place_absent(struct tree *t, const struct spot *p, const struct decis
 
 	if (around->scratch)
 		return 0;
-	if (d->data < around->data) {
+	/* In a tree that is not writable nobody inside can make the name. */
+	if (d->data < around->data && around->data == ACCESS_WRITE) {
+		const struct op *last = &c->plan->ops.at[c->plan->ops.n - 1];
+
+		/* Two rules may name it. */
+		if (last->kind == OP_GUARD_NAME && str_eq(last->path, p->path))
+			return 0;
 		op = plan_emit(c, OP_GUARD_NAME, p->path);
 		if (op)
 			op->rule = d->data_rule;
 		return 0;
 	}
-	if (d->data == around->data || !p->rule || p->rule->flags & RULE_OPTIONAL ||
+	if (d->data <= around->data || !p->rule || p->rule->flags & RULE_OPTIONAL ||
 	    d->data_rule != p->rule)
 		return 0;
-	err_set(c->err, CORDON_E_PATH, 0, "compile", "%s: '%s' does not exist, so it cannot be made %s",
-		p->rule->origin.file, p->rule->spelled.p,
-		d->data == ACCESS_WRITE ? "writable" : "readable");
+	err_set(c->err, CORDON_E_PATH, 0, "compile",
+		"%s: '%s' does not exist, so it cannot be made %s", p->rule->origin.file,
+		p->rule->spelled.p, d->data == ACCESS_WRITE ? "writable" : "readable");
 	return err_hint(c->err, "create it first: mkdir -p '%s'", p->path.p);
 }
 
@@ -242,6 +247,11 @@ static void place_link(struct tree *t, const struct spot *p, const struct view *
 	push_view(t, (struct view){ p->path, ACCESS_READ, true });
 }
 
+static bool is_private(const struct rule *rule)
+{
+	return rule && rule->flags & RULE_PRIVATE;
+}
+
 static int place_one(struct tree *t, const struct spot *p)
 {
 	const struct policy *policy = t->c->in->policy;
@@ -249,7 +259,7 @@ static int place_one(struct tree *t, const struct spot *p)
 	struct decision d = policy_decide(policy, p->path);
 	bool same_mount = str_eq(around.path, p->path) && p->path.n > 1;
 
-	if (p->rule && p->rule->flags & RULE_PRIVATE) {
+	if (is_private(p->rule)) {
 		if (d.data_rule == p->rule && !same_mount)
 			emit_private(t, p, &d);
 		return 0;
@@ -263,8 +273,10 @@ static int place_one(struct tree *t, const struct spot *p)
 		return place_absent(t, p, &d, &around);
 	if (p->rule && p->rule->kind == RULE_EXACT && p->node.type == NODE_DIR &&
 	    d.data_rule == p->rule && d.data != around.data)
-		return refuse_glob(t->c, p->rule, "'=' cannot single out a directory; name its files");
-	if (d.data == around.data) {
+		return refuse_glob(t->c, p->rule,
+				   "'=' cannot single out a directory; name its files");
+	/* Inside the sandbox's own directories the host's are not there of themselves. */
+	if (d.data == around.data && (!around.scratch || is_private(d.data_rule))) {
 		if (d.data != ACCESS_NONE && d.exec != around.exec && !same_mount) {
 			plan_emit(t->c, d.exec ? OP_EXEC : OP_NOEXEC, p->path);
 			push_view(t, (struct view){ p->path, d.data, d.exec,

@@ -90,7 +90,6 @@ struct plan_input {
 	const struct claims *claims;
 	const struct world *world;	/* for unix sockets */
 	const char *const *environ;	/* the caller's, NULL-terminated "NAME=VALUE" */
-	struct str start_dir;	/* where the command starts; below the workdir or it */
 	const struct hidden_name *hidden;
 	size_t hidden_count;
 };

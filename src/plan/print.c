@@ -10,10 +10,9 @@
 /* A limit in the unit of its key. */
 static void print_limit(struct buf *b, const struct op *op)
 {
-	autobuf struct buf name;
+	autobuf struct buf name = buf_make(64);
 	enum key key;
 
-	buf_init(&name, 64);
 	buf_addf(&name, "limits.%.*s", STR_ARG(op->path));
 	buf_addf(b, "%.*s ", STR_ARG(op->path));
 	if (!key_from_string(buf_str(&name), &key))
@@ -138,9 +137,8 @@ static json_t *op_to_json(const struct op *op)
 	if (op_has_number(op->kind))
 		bad |= json_object_set_new(o, "number", json_integer((json_int_t)op->number));
 	if (op->rule) {
-		autobuf struct buf origin;
+		autobuf struct buf origin = buf_make(8192);
 
-		buf_init(&origin, 8192);
 		origin_print(&origin, &op->rule->origin);
 		bad |= !json_set_text(o, "rule", op->rule->spelled);
 		bad |= !json_set_text(o, "from", buf_str(&origin));
@@ -153,9 +151,8 @@ static json_t *op_to_json(const struct op *op)
 
 static json_t *loss_to_json(const struct loss *loss)
 {
-	return json_pack("{s:s, s:s, s:b, s:s?}", "guarantee",
-			 guarantee_rows[loss->guarantee].name, "operation", op_rows[loss->op].name,
-			 "required", loss->required, "missing",
+	return json_pack("{s:s, s:s, s:b, s:s?}", "guarantee", guarantee_rows[loss->guarantee].name,
+			 "operation", op_rows[loss->op].name, "required", loss->required, "missing",
 			 loss->missing == CAP_COUNT ? NULL : cap_rows[loss->missing].name);
 }
 

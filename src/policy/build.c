@@ -62,10 +62,9 @@ static const char *nearest_profile(struct builder *b, struct str name)
 static int unknown_profile(struct builder *b, struct str name, const struct origin *wanted)
 {
 	const char *near = nearest_profile(b, name);
-	autobuf struct buf where, shown;
+	autobuf struct buf where = buf_make(4096);
+	autobuf struct buf shown = buf_make(400);
 
-	buf_init(&where, 4096);
-	buf_init(&shown, 400);
 	if (wanted) {
 		origin_print(&where, wanted);
 		if (wanted->line)
@@ -226,7 +225,10 @@ static int fold_statement(struct builder *b, struct settings *to, const struct s
 	if (key_type_is_list(type))
 		return fold_list(b, &to->lists[s->key], s);
 	to->at[s->key] = (struct setting){
-		.set = true, .number = s->number, .text = s->text, .origin = s->origin,
+		.set = true,
+		.number = s->number,
+		.text = s->text,
+		.origin = s->origin,
 	};
 	return 0;
 }
@@ -266,9 +268,9 @@ static const struct {
 	const char *path;
 	bool only_private_tmp;
 } private_places[] = {
-	{ RIGHT_WRITE, "/dev", false },	    { RIGHT_WRITE, "/dev/shm", false },
-	{ RIGHT_WRITE, "/proc", false },    { RIGHT_READ, "/proc/sys", false },
-	{ RIGHT_WRITE, "/run", false },	    { RIGHT_WRITE, "/tmp", true },
+	{ RIGHT_WRITE, "/dev", false },	   { RIGHT_WRITE, "/dev/shm", false },
+	{ RIGHT_WRITE, "/proc", false },   { RIGHT_READ, "/proc/sys", false },
+	{ RIGHT_WRITE, "/run", false },	   { RIGHT_WRITE, "/tmp", true },
 	{ RIGHT_WRITE, "/var/tmp", true },
 };
 
@@ -280,9 +282,12 @@ static int add_private_places(struct builder *b)
 
 	for (size_t i = 0; i < sizeof(private_places) / sizeof(private_places[0]); i++) {
 		struct rule rule = {
-			.right = private_places[i].right, .kind = RULE_SUBTREE,
-			.flags = RULE_PRIVATE | RULE_OPTIONAL, .origin = own,
-			.path = str_of(private_places[i].path), .node = { .type = NODE_DIR },
+			.right = private_places[i].right,
+			.kind = RULE_SUBTREE,
+			.flags = RULE_PRIVATE | RULE_OPTIONAL,
+			.origin = own,
+			.path = str_of(private_places[i].path),
+			.node = { .type = NODE_DIR },
 		};
 		int r;
 
@@ -299,7 +304,8 @@ static int add_private_places(struct builder *b)
 static int add_shared_tmp(struct builder *b)
 {
 	struct statement s = {
-		.key = KEY_WRITE, .text = STR("{tmp}"),
+		.key = KEY_WRITE,
+		.text = STR("{tmp}"),
 		.origin = b->policy->effective[KEY_TMP].origin,
 	};
 
@@ -314,7 +320,9 @@ static int close_own_home(struct builder *b)
 {
 	struct policy *p = b->policy;
 	struct rule rule = {
-		.right = RIGHT_DENY, .kind = RULE_SUBTREE, .flags = RULE_OPTIONAL,
+		.right = RIGHT_DENY,
+		.kind = RULE_SUBTREE,
+		.flags = RULE_OPTIONAL,
 		.origin = { SOURCE_CORDON, "cordon's own home", 0, 0 },
 	};
 	struct str real;
@@ -332,7 +340,8 @@ static int close_own_home(struct builder *b)
 
 static int add_git_data(struct builder *b)
 {
-	struct statement s = { .key = KEY_WRITE, .text = STR("@git-data"),
+	struct statement s = { .key = KEY_WRITE,
+			       .text = STR("@git-data"),
 			       .origin = { SOURCE_PROFILE, "hidden_writes", 0, 0 } };
 
 	b->policy->git_data = ruleset_new(b->arena);
@@ -456,7 +465,7 @@ static int warn_opened_secrets(struct builder *b)
 
 	for (size_t i = 0; i < ruleset_count(rules); i++) {
 		const struct rule *rule = ruleset_at(rules, i);
-		autobuf struct buf text;
+		autobuf struct buf text = buf_make(16384);
 		struct match m;
 		int r;
 
@@ -466,7 +475,6 @@ static int warn_opened_secrets(struct builder *b)
 		ruleset_match(rules, rule->path, &m);
 		if (!m.secret.rule || m.secret.depth > path_depth(rule->path))
 			continue;
-		buf_init(&text, 16384);
 		origin_print(&text, &rule->origin);
 		buf_addf(&text, ": %s ", right_to_string(rule->right));
 		buf_add_escaped(&text, rule->spelled);

@@ -14,13 +14,13 @@ enum table_kind { TABLE_SANDBOX, TABLE_PROFILE, TABLE_LOCKED };
 struct reader {
 	struct arena *arena;
 	struct config *config;
-	struct layer *layer;	/* where statements go now */
+	struct layer *layer; /* where statements go now */
 	enum table_kind kind;
 	struct cordon_error *err;
 };
 
-__attribute__((format(printf, 3, 4)))
-static int fault(struct reader *r, struct place at, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int fault(struct reader *r, struct place at,
+						       const char *fmt, ...)
 {
 	char text[200];
 	va_list ap;
@@ -141,8 +141,9 @@ static int read_profile(struct reader *r, const struct toml_entry *entry)
 static int read_profiles(struct reader *r, const struct toml_entry *entry)
 {
 	if (r->config->origin.source == SOURCE_PROJECT)
-		return fault(r, entry->at, "a project file may not define profiles; write its "
-					   "rules directly below [sandbox]");
+		return fault(r, entry->at,
+			     "a project file may not define profiles; write its "
+			     "rules directly below [sandbox]");
 	if (entry->value.type != TOML_TABLE)
 		return fault(r, entry->value.at, "'profiles' must be a table, not %s",
 			     toml_type_to_string(entry->value.type));

@@ -13,17 +13,16 @@
 #define V4_PREFIX "\0\0\0\0\0\0\0\0\0\0\xff\xff"
 #define V4_BITS 96
 
-__attribute__((format(printf, 3, 4)))
-static int refuse(struct str text, struct cordon_error *err, const char *why, ...)
+__attribute__((format(printf, 3, 4))) static int refuse(struct str text, struct cordon_error *err,
+							const char *why, ...)
 {
-	autobuf struct buf shown;
+	autobuf struct buf shown = buf_make(400);
 	char line[160];
 	va_list ap;
 
 	va_start(ap, why);
 	vsnprintf(line, sizeof(line), why, ap);
 	va_end(ap);
-	buf_init(&shown, 400);
 	buf_add_escaped(&shown, str_take(text, 80));
 	return err_set(err, CORDON_E_CONFIG, 0, "host", "host '%s': %s", shown.p, line);
 }
@@ -73,8 +72,9 @@ static int parse_name(struct str text, struct str whole, struct host *h, struct 
 		bool more = str_cut(rest, '.', &label, &rest);
 
 		if (!label_good(label))
-			return refuse(whole, err, "labels are letters, digits, '-' and '_'; write "
-						  "other names in their xn-- form");
+			return refuse(whole, err,
+				      "labels are letters, digits, '-' and '_'; write "
+				      "other names in their xn-- form");
 		if (!more)
 			break;
 	} while (true);

@@ -12,10 +12,9 @@
 static int bad_value(struct cordon_error *err, enum key key, const struct origin *o,
 		     struct str text, const char *wanted)
 {
-	autobuf struct buf where, shown;
+	autobuf struct buf where = buf_make(600);
+	autobuf struct buf shown = buf_make(600);
 
-	buf_init(&where, 600);
-	buf_init(&shown, 600);
 	origin_print(&where, o);
 	if (o->line)
 		buf_addf(&where, ":%u", o->column);
@@ -79,12 +78,11 @@ static bool is_identifier(struct str s, bool pattern)
 static int host_value(struct statement *s, struct cordon_error *err)
 {
 	struct host host;
-	autobuf struct buf where;
+	autobuf struct buf where = buf_make(600);
 	int r = host_parse(s->text, &host, err);
 
 	if (r == 0)
 		return 0;
-	buf_init(&where, 600);
 	origin_print(&where, &s->origin);
 	if (s->origin.line)
 		buf_addf(&where, ":%u", s->origin.column);

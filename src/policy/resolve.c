@@ -19,10 +19,9 @@ struct expansion {
 
 static int bad_path(struct expansion *x, struct str text, const char *why)
 {
-	autobuf struct buf where, shown;
+	autobuf struct buf where = buf_make(8192);
+	autobuf struct buf shown = buf_make(8192);
 
-	buf_init(&where, 8192);
-	buf_init(&shown, 8192);
 	if (x->origin) {
 		origin_print(&where, x->origin);
 		if (x->origin->line)
@@ -150,13 +149,11 @@ static int expand(struct expansion *x, struct str text, struct buf *out, bool *r
 static int unquote_and_normalise(struct expansion *x, struct str quoted, struct str text,
 				 struct str *ret)
 {
-	autobuf struct buf plain;
+	autobuf struct buf plain = buf_make(2 * PATH_BYTES_MAX);
 	char *path;
 
-	buf_init(&plain, 2 * PATH_BYTES_MAX);
 	glob_unquote(&plain, quoted);
-	path = plain.failed ? NULL
-			    : path_normalise(x->arena, x->places->workdir, buf_str(&plain));
+	path = plain.failed ? NULL : path_normalise(x->arena, x->places->workdir, buf_str(&plain));
 	if (!path)
 		return bad_path(x, text, "longer than a path can be");
 	*ret = str_of(path);
@@ -200,13 +197,12 @@ static int add_rule(struct expansion *x, struct ruleset *set, const struct rule 
 /* Both spellings: as written, and with the symlinks of its literal part resolved. */
 static int add_glob(struct expansion *x, struct ruleset *set, struct rule *rule, struct str glob)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(4 * PATH_BYTES_MAX);
 	struct str prefix, real;
 	struct node node;
 	size_t cut;
 	int r;
 
-	buf_init(&b, 4 * PATH_BYTES_MAX);
 	if (glob.p[0] != '/') {
 		glob_quote(&b, x->places->workdir);
 		buf_addc(&b, '/');
@@ -246,9 +242,8 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 		return r;
 	r = x->world->resolve(x->world, x->arena, rule->path, &real, &rule->node, x->err);
 	if (r < 0) {
-		autobuf struct buf where;
+		autobuf struct buf where = buf_make(8192);
 
-		buf_init(&where, 8192);
 		origin_print(&where, x->origin);
 		return err_wrap(x->err, "%s", where.p);
 	}
@@ -265,7 +260,7 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 
 static int add_text(struct expansion *x, struct ruleset *set, struct rule rule, struct str text)
 {
-	autobuf struct buf quoted;
+	autobuf struct buf quoted = buf_make(2 * PATH_BYTES_MAX);
 	bool gone;
 	int r;
 
@@ -274,7 +269,6 @@ static int add_text(struct expansion *x, struct ruleset *set, struct rule rule, 
 		rule.kind = RULE_EXACT;
 		text = str_skip(text, 1);
 	}
-	buf_init(&quoted, 2 * PATH_BYTES_MAX);
 	r = expand(x, text, &quoted, &gone);
 	if (r < 0 || gone)
 		return r;
@@ -348,12 +342,11 @@ int resolve_path(struct arena *a, const struct world *world, const struct places
 		 struct cordon_error *err)
 {
 	struct expansion x = { a, world, places, NULL, err };
-	autobuf struct buf quoted;
+	autobuf struct buf quoted = buf_make(2 * PATH_BYTES_MAX);
 	struct str path;
 	bool gone;
 	int r;
 
-	buf_init(&quoted, 2 * PATH_BYTES_MAX);
 	r = expand(&x, text, &quoted, &gone);
 	if (r < 0)
 		return r;

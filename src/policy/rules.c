@@ -16,13 +16,13 @@
 #define ROOT_NODE 0
 
 struct rule_node {
-	struct str name;	/* literal component or pattern */
+	struct str name; /* literal component or pattern */
 	uint32_t parent;
-	uint32_t first_pattern;	/* children by pattern, a list */
+	uint32_t first_pattern; /* children by pattern, a list */
 	uint32_t next_pattern;
-	uint32_t any;		/* child by "**" */
-	uint32_t first_rule;	/* rules that end here, a list through next_rule */
-	bool restricted_below;	/* a read or deny rule ends at a literal descendant */
+	uint32_t any;	       /* child by "**" */
+	uint32_t first_rule;   /* rules that end here, a list through next_rule */
+	bool restricted_below; /* a read or deny rule ends at a literal descendant */
 	bool is_any;
 };
 
@@ -31,17 +31,17 @@ struct ruleset {
 	VEC(struct rule) rules;
 	VEC(uint32_t) next_rule;
 	VEC(struct rule_node) nodes;
-	uint32_t *table;	/* literal edges: hash of (parent, name) -> node */
-	size_t table_size;	/* a power of two */
+	uint32_t *table;   /* literal edges: hash of (parent, name) -> node */
+	size_t table_size; /* a power of two */
 	size_t literals;
 	size_t glob_states;
 	size_t globs;
 };
 
 static const char *const source_names[] = {
-	[SOURCE_PROFILE] = "profile", [SOURCE_SYSTEM] = "system", [SOURCE_USER] = "user",
-	[SOURCE_FLAGS] = "flags",     [SOURCE_PROJECT] = "project",
-	[SOURCE_LOCKED] = "locked",   [SOURCE_CORDON] = "cordon",
+	[SOURCE_PROFILE] = "profile", [SOURCE_SYSTEM] = "system",   [SOURCE_USER] = "user",
+	[SOURCE_FLAGS] = "flags",     [SOURCE_PROJECT] = "project", [SOURCE_LOCKED] = "locked",
+	[SOURCE_CORDON] = "cordon",
 };
 
 const char *source_to_string(enum source source)
@@ -77,8 +77,12 @@ static uint32_t node_new(struct ruleset *set, struct str name, uint32_t parent)
 	if (!node)
 		return NO_NODE;
 	*node = (struct rule_node){
-		.name = name, .parent = parent, .first_pattern = NO_NODE,
-		.next_pattern = NO_NODE, .any = NO_NODE, .first_rule = NO_NODE,
+		.name = name,
+		.parent = parent,
+		.first_pattern = NO_NODE,
+		.next_pattern = NO_NODE,
+		.any = NO_NODE,
+		.first_rule = NO_NODE,
 	};
 	return (uint32_t)(set->nodes.n - 1);
 }
@@ -120,9 +124,8 @@ static uint32_t *edge_slot(const struct ruleset *set, uint32_t parent, struct st
 	for (;; i = (i + 1) & (set->table_size - 1)) {
 		uint32_t child = set->table[i];
 
-		if (child == NO_NODE ||
-		    (set->nodes.at[child].parent == parent &&
-		     str_eq(set->nodes.at[child].name, name)))
+		if (child == NO_NODE || (set->nodes.at[child].parent == parent &&
+					 str_eq(set->nodes.at[child].name, name)))
 			return &set->table[i];
 	}
 }
@@ -202,14 +205,13 @@ static uint32_t add_any(struct ruleset *set, uint32_t parent)
 /* A literal component of a glob may be quoted; the tree holds it unquoted. */
 static bool unquoted(struct ruleset *set, struct str part, struct str *ret)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(part.n);
 	char *copy;
 
 	if (str_find(part, '\\') == part.n) {
 		*ret = part;
 		return true;
 	}
-	buf_init(&b, part.n);
 	glob_unquote(&b, part);
 	copy = arena_dup(set->arena, buf_str(&b));
 	*ret = (struct str){ copy, b.n };
@@ -327,8 +329,8 @@ static void offer(struct hit *hit, const struct rule *rule, size_t depth)
 
 static void offer_rule(struct match *m, const struct rule *rule, size_t depth)
 {
-	bool opens = rule->origin.source == SOURCE_USER ||
-		     rule->origin.source == SOURCE_FLAGS || rule->flags & RULE_HARMLESS;
+	bool opens = rule->origin.source == SOURCE_USER || rule->origin.source == SOURCE_FLAGS ||
+		     rule->flags & RULE_HARMLESS;
 
 	if (rule->right == RIGHT_EXEC || rule->right == RIGHT_DENY)
 		offer(&m->exec, rule, depth);
@@ -344,7 +346,7 @@ struct walk {
 	const struct ruleset *set;
 	struct match *match;
 	size_t depth;
-	bool last;	/* no component of the object is left */
+	bool last; /* no component of the object is left */
 	uint64_t seen_globs[GLOB_STATES_MAX / 64 + 1];
 };
 

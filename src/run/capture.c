@@ -112,9 +112,12 @@ bool capture_ended(const struct capture *c)
 void capture_finish(struct capture *c)
 {
 	/* Bounded: a stranger who was handed our pipe may never stop writing. */
-	for (int i = 0; i < FINISH_READS_MAX; i++)
-		if (!read_some(&c->out) & !read_some(&c->err))
+	for (int i = 0; i < FINISH_READS_MAX; i++) {
+		bool out = read_some(&c->out), err = read_some(&c->err);
+
+		if (!out && !err)
 			break;
+	}
 	end_stream(&c->out);
 	end_stream(&c->err);
 }

@@ -9,7 +9,7 @@
 #define SURVIVOR_GRACE_MS 500
 #define KILL_AGAIN_MS 10
 /* Only a process stuck in the kernel, or one we may not signal, lasts this long. */
-#define KILL_PATIENCE_MS 5000
+#define KILL_PATIENCE_MS 3000
 
 static uint64_t grace(const struct run *run)
 {
@@ -28,11 +28,15 @@ static void over(struct run *run)
 
 static void kill_all(struct run *run)
 {
+	uint64_t spent;
+
 	if (run->phase != RUN_PHASE_killing)
 		run->killing_since = loop_now();
 	run->phase = RUN_PHASE_killing;
 	tree_kill(&run->tree);
-	loop_set_timer(run->loop, &run->phase_timer, KILL_AGAIN_MS);
+	/* Ever less often: what did not die at once is waiting for the kernel. */
+	spent = loop_now() - run->killing_since;
+	loop_set_timer(run->loop, &run->phase_timer, KILL_AGAIN_MS + spent / 2);
 }
 
 static void ask_all(struct run *run, uint64_t patience_ms)

@@ -71,8 +71,6 @@ static void suspend_session(struct run *run)
 {
 	/* Its process group is orphaned: the kernel would drop a TSTP. */
 	pass_on(run, SIGSTOP);
-	if (!in_foreground())
-		return;
 	stop_together(run);
 }
 

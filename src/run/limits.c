@@ -27,9 +27,12 @@ size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret)
 		add(ret, &n, RLIMIT_NOFILE, limits->files);
 	if (limits->file_size)
 		add(ret, &n, RLIMIT_FSIZE, limits->file_size);
-	/* Behind the measured limit, for a supervisor that gets no processor time. */
-	if (limits->cpu_ms)
+	/* Behind the measured limit, for a supervisor that gets no processor time.
+	 * With soft below hard it ends with SIGXCPU, which can be told from others. */
+	if (limits->cpu_ms) {
 		add(ret, &n, RLIMIT_CPU, limits->cpu_ms / 1000 + 2);
+		ret[n - 1].hard++;
+	}
 	return n;
 }
 

@@ -52,8 +52,7 @@ int run_result_status(const struct run_result *r);
 
 /* Sets the members that a run alone knows: cause, exit_code, signal, duration_ms,
  * usage, survivors, with capture stdout and stderr (and *_truncated), with cause
- * setup error. Text that is no UTF-8 has those bytes as \xNN and its backslashes
- * doubled, in both streams, and "escaped" is then true. */
+ * setup error. Text that is no UTF-8 is escaped as fmt/json.h says. */
 int run_result_to_json(const struct run_result *r, json_t *object,
 		       struct cordon_error *err);
 

@@ -39,7 +39,6 @@ struct situation {
 	struct arena *arena;
 	struct world world;
 	struct places places;
-	struct str start_dir;	/* where cordon was called, when below the workdir */
 	struct config builtin;
 	struct config_file system, user, project;
 	struct policy *policy;
@@ -55,7 +54,7 @@ int situation_plan(struct situation *s, const struct caps *caps, const struct ba
 
 /* The parts, for commands that need only some of it. */
 int situation_places(struct arena *a, const struct situation_options *options,
-		     struct places *ret, struct str *ret_start_dir, struct cordon_error *err);
+		     struct places *ret, struct cordon_error *err);
 /* The world of this machine's file system; nothing to free. */
 int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err);
 

@@ -122,7 +122,8 @@ static int start_main(struct run *run, const struct spawn_request *spawn,
 		.fd = run->main.error_fd, .ready = outcome_ready, .data = run
 	};
 	failed = loop_watch(run->loop, &run->main_watch, EPOLLIN, err);
-	if (!failed)
+	/* A backend may have waited for the outcome itself. */
+	if (!failed && run->main.error_fd >= 0)
 		failed = loop_watch(run->loop, &run->outcome_watch, EPOLLIN, err);
 	if (failed)
 		spawn_discard(&run->main);

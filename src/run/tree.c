@@ -23,9 +23,10 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/num.h"
 
 #define CHILDREN_BYTES_MAX ((size_t)4 << 20)
-#define FREEZE_PASSES_MAX 200
+#define FREEZE_PASSES_MAX 50
 
 struct stat_line {
 	char state;
@@ -125,12 +126,13 @@ static void each_number(const char *path,
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
+	uint64_t pid;
 
 	if (!dir)
 		return;
 	while ((entry = readdir(dir)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			one(t, w, (pid_t)atoi(entry->d_name), parent, depth);
+		if (num_parse_u64(str_of(entry->d_name), INT32_MAX, &pid) && pid)
+			one(t, w, (pid_t)pid, parent, depth);
 	closedir(dir);
 }
 

@@ -15,7 +15,7 @@ load helper
 }
 
 @test "the binary is fully static" {
-	if readelf -d "$CORDON" | grep -q libasan; then
+	if readelf -sW "$CORDON" | grep -q __asan_init; then
 		skip "sanitizer builds are dynamic"
 	fi
 	run -0 readelf -lW "$CORDON"

@@ -3,20 +3,11 @@
  * The text functions of base on arbitrary bytes: what normalises is normal and
  * stays as it is, what parses prints back to itself, escaped text is harmless.
  */
-#include <stdlib.h>
-
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/path.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void normalise(struct str text)
 {
@@ -27,36 +18,34 @@ static void normalise(struct str text)
 	once = path_normalise(&a, STR("/w/d"), text);
 	if (!once)
 		return;
-	check(path_is_normal(str_of(once)));
+	CHECK(path_is_normal(str_of(once)));
 	twice = path_normalise(&a, STR("/"), str_of(once));
-	check(twice && str_eq(str_of(once), str_of(twice)));
+	CHECK(twice && str_eq(str_of(once), str_of(twice)));
 }
 
 static void round_trip(struct str text, bool (*parse)(struct str, uint64_t *),
 		       void (*print)(struct buf *, uint64_t))
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(256);
 	uint64_t value, again;
 
-	buf_init(&b, 256);
 	if (!parse(text, &value))
 		return;
 	print(&b, value);
-	check(parse(buf_str(&b), &again) && again == value);
+	CHECK(parse(buf_str(&b), &again) && again == value);
 }
 
 static void escape(struct str text)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(1 << 16);
 
-	buf_init(&b, 1 << 16);
 	buf_add_escaped(&b, text);
-	check(b.failed || str_is_utf8(buf_str(&b)));
+	CHECK(b.failed || str_is_utf8(buf_str(&b)));
 	for (size_t i = 0; i < b.n; i++)
-		check((unsigned char)b.p[i] >= 0x20 && b.p[i] != 0x7f);
+		CHECK((unsigned char)b.p[i] >= 0x20 && b.p[i] != 0x7f);
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str text = { (const char *)data, size };
 

@@ -21,13 +21,12 @@ static void check_string(struct str s)
 static void check_round_trip(struct str key, struct str value)
 {
 	autoarena struct arena a;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(ARENA_MAX);
 	struct toml_table *root;
 	struct cordon_error err;
 	const struct toml_value *v;
 
 	arena_init(&a, ARENA_MAX);
-	buf_init(&b, ARENA_MAX);
 	toml_print_key(&b, key);
 	buf_adds(&b, " = ");
 	toml_print_string(&b, value);

@@ -79,9 +79,8 @@ static json_t *convert_array(const struct toml_array *array)
 
 static json_t *convert(const struct toml_value *v)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(256);
 
-	buf_init(&b, 256);
 	switch (v->type) {
 	case TOML_TABLE:
 		return convert_table(v->table);
@@ -136,10 +135,9 @@ static int decode(struct str text, struct buf *out, struct cordon_error *err)
 static int answer(struct str text)
 {
 	struct cordon_error err;
-	autobuf struct buf out;
+	autobuf struct buf out = buf_make(INPUT_MAX * 4);
 	int r;
 
-	buf_init(&out, INPUT_MAX * 4);
 	r = decode(text, &out, &err);
 	if (r)
 		printf("error %s\n", err.message);
@@ -168,13 +166,11 @@ static int single(void)
 {
 	autoarena struct arena a;
 	struct cordon_error err;
-	autobuf struct buf out;
+	autobuf struct buf out = buf_make(INPUT_MAX * 4);
 	struct str text;
 
 	arena_init(&a, ARENA_MAX);
-	buf_init(&out, INPUT_MAX * 4);
-	if (fd_read_stream(&a, 0, "stdin", INPUT_MAX, &text, &err) ||
-	    decode(text, &out, &err)) {
+	if (fd_read_stream(&a, 0, "stdin", INPUT_MAX, &text, &err) || decode(text, &out, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}

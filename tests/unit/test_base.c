@@ -161,6 +161,8 @@ Test(vec, grows_and_respects_the_arena)
 	int sum = 0;
 
 	arena_init(&a, 4096);
+	vec_each(item, &v)
+		cr_assert_fail("an empty vec has no items");
 	for (int i = 0; i < 100; i++)
 		*vec_push(&v, &a) = i;
 	vec_each(item, &v)

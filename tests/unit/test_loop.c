@@ -47,8 +47,14 @@ static struct loop *new_loop(struct seen *s, int sig)
 	return s->loop;
 }
 
-static void fired_a(void *data) { note(data, 'a'); }
-static void fired_b(void *data) { note(data, 'b'); }
+static void fired_a(void *data)
+{
+	note(data, 'a');
+}
+static void fired_b(void *data)
+{
+	note(data, 'b');
+}
 static void fired_c(void *data)
 {
 	struct seen *s = data;
@@ -138,7 +144,10 @@ Test(loop, signals_arrive_and_the_mask_comes_back)
 	cr_assert_eq(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1));
 }
 
-static void ignore_alarm(int sig) { (void)sig; }
+static void ignore_alarm(int sig)
+{
+	(void)sig;
+}
 
 Test(loop, interruptions_do_not_shorten_a_timer)
 {

@@ -63,7 +63,8 @@ static void output_of(struct spawn_request r, struct buf *ret)
 	int ends[2];
 
 	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
-	memcpy(fds, r.fds, r.n_fds * sizeof(*fds));
+	if (r.n_fds)
+		memcpy(fds, r.fds, r.n_fds * sizeof(*fds));
 	fds[r.n_fds++] = (struct spawn_fd){ ends[1], 1 };
 	r.fds = fds;
 	cr_assert_eq(run(&r, &err), 0, "%s", err.message);
@@ -197,7 +198,10 @@ Test(spawn, a_bad_map_is_refused)
 	cr_assert_eq(run(&r, &err), -CORDON_E_LIMIT);
 }
 
-static void handler(int sig) { (void)sig; }
+static void handler(int sig)
+{
+	(void)sig;
+}
 
 Test(spawn, ignored_stays_handled_goes_mask_returns)
 {

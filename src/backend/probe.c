@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cheap probe: questions the kernel answers at once. */
+#include "backend/probe.h"
+
+#include <errno.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backend/probe_in.h"
+#include "base/fd.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "base/testing.h"
+
+/* A call that exists answers bad arguments with anything but ENOSYS. */
+static bool call_exists(long number)
+{
+	return syscall(number, -1, NULL, -1, NULL, 0, 0) >= 0 || errno != ENOSYS;
+}
+
+static uint32_t landlock_abi(void)
+{
+	long abi = syscall(__NR_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+	return abi > 0 ? (uint32_t)abi : 0;
+}
+
+static bool seccomp_has_action(uint32_t action)
+{
+	return syscall(__NR_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+/* bubblewrap from an absolute PATH entry, and not from where the command may write. */
+static const char *find_bwrap(struct arena *a, struct str workdir, const char *path_env)
+{
+	struct str rest = str_of(path_env ? path_env : "/usr/bin:/bin"), dir;
+	bool more = true;
+
+	while (more) {
+		char *real;
+		const char *path, *copy;
+		struct stat st;
+
+		more = str_cut(rest, ':', &dir, &rest);
+		if (!dir.n || dir.p[0] != '/')
+			continue;
+		path = arena_printf(a, "%.*s/bwrap", STR_ARG(dir));
+		if (!path || access(path, X_OK) < 0)
+			continue;
+		real = realpath(path, NULL);
+		if (!real)
+			continue;
+		copy = arena_dup(a, str_of(real));
+		free(real);
+		if (!copy || path_below(str_of(copy), workdir))
+			continue;
+		if (stat(copy, &st) == 0 && S_ISREG(st.st_mode))
+			return copy;
+	}
+	return NULL;
+}
+
+/* A number in a file of /proc/sys; `missing` when there is no such file. */
+uint64_t probe_sysctl(struct arena *a, const char *path, uint64_t missing)
+{
+	struct cordon_error ignored;
+	struct str text, line, rest;
+	uint64_t value;
+
+	if (fd_read_file(a, path, 64, &text, &ignored) < 0)
+		return missing;
+	str_cut(text, '\n', &line, &rest);
+	return num_parse_u64(line, UINT64_MAX, &value) ? value : missing;
+}
+
+/* Not tried here: a start should not pay for what nearly always works, and the finer
+ * points of notification only show once a filter is in place. */
+static void assume_namespaces(struct caps *caps)
+{
+	static const enum cap assumed[] = { CAP_USERNS,	  CAP_MOUNTNS,	  CAP_PIDNS,
+					    CAP_NETNS,	  CAP_IPCNS,	  CAP_UTSNS,
+					    CAP_CGROUPNS, CAP_PROC_FRESH, CAP_OVERLAY };
+
+	for (size_t i = 0; i < sizeof(assumed) / sizeof(assumed[0]); i++) {
+		caps->value[assumed[i]] = 1;
+		caps->assumed[assumed[i]] = true;
+	}
+}
+
+int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struct caps *ret,
+		struct cordon_error *err)
+{
+	struct caps caps = { 0 };
+	const char *mask = testing_value("CORDON_CAPS_MASK");
+
+	assume_namespaces(&caps);
+	caps.value[CAP_LANDLOCK] = landlock_abi();
+	caps.value[CAP_SECCOMP] = seccomp_has_action(SECCOMP_RET_ERRNO);
+	caps.value[CAP_NOTIFY] = seccomp_has_action(SECCOMP_RET_USER_NOTIF);
+	caps.value[CAP_NOTIFY_KILLABLE] = caps.value[CAP_NOTIFY_SYNC] = caps.value[CAP_NOTIFY];
+	caps.assumed[CAP_NOTIFY_KILLABLE] = caps.assumed[CAP_NOTIFY_SYNC] = true;
+	caps.value[CAP_OPENAT2] = call_exists(__NR_openat2);
+	caps.value[CAP_OPEN_TREE] = call_exists(__NR_open_tree);
+	caps.value[CAP_MOUNT_SETATTR] = call_exists(__NR_mount_setattr);
+	caps.value[CAP_PIDFD] = call_exists(__NR_pidfd_open);
+	caps.value[CAP_CLONE3] = call_exists(__NR_clone3);
+	/* A range that holds no descriptor. */
+	caps.value[CAP_CLOSE_RANGE] = syscall(__NR_close_range, ~0u, ~0u, 0) == 0;
+	caps.bwrap_path = find_bwrap(a, workdir, path_env);
+	caps.value[CAP_BWRAP] = caps.bwrap_path != NULL;
+	*ret = caps;
+	return mask ? caps_mask(ret, str_of(mask), err) : 0;
+}

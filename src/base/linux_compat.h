@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel constants that the headers of the oldest supported distribution (6.1) do
+ * not have yet. The only place where such numbers are written down. System calls
+ * from 424 on have the same number on every architecture cordon runs on.
+ */
+#ifndef CORDON_BASE_LINUX_COMPAT_H
+#define CORDON_BASE_LINUX_COMPAT_H
+
+#include <linux/ioctl.h>
+#include <sys/syscall.h>
+
+#ifndef __NR_cachestat
+#define __NR_cachestat 451 /* 6.5 */
+#endif
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452 /* 6.6 */
+#endif
+#ifndef __NR_map_shadow_stack
+#define __NR_map_shadow_stack 453 /* 6.6 */
+#endif
+#ifndef __NR_futex_wake
+#define __NR_futex_wake 454 /* 6.7 */
+#endif
+#ifndef __NR_futex_wait
+#define __NR_futex_wait 455 /* 6.7 */
+#endif
+#ifndef __NR_futex_requeue
+#define __NR_futex_requeue 456 /* 6.7 */
+#endif
+#ifndef __NR_statmount
+#define __NR_statmount 457 /* 6.8 */
+#endif
+#ifndef __NR_listmount
+#define __NR_listmount 458 /* 6.8 */
+#endif
+#ifndef __NR_lsm_get_self_attr
+#define __NR_lsm_get_self_attr 459 /* 6.8 */
+#endif
+#ifndef __NR_lsm_set_self_attr
+#define __NR_lsm_set_self_attr 460 /* 6.8 */
+#endif
+#ifndef __NR_lsm_list_modules
+#define __NR_lsm_list_modules 461 /* 6.8 */
+#endif
+#ifndef __NR_mseal
+#define __NR_mseal 462 /* 6.10 */
+#endif
+#ifndef __NR_setxattrat
+#define __NR_setxattrat 463 /* 6.13 */
+#endif
+#ifndef __NR_getxattrat
+#define __NR_getxattrat 464 /* 6.13 */
+#endif
+#ifndef __NR_listxattrat
+#define __NR_listxattrat 465 /* 6.13 */
+#endif
+#ifndef __NR_removexattrat
+#define __NR_removexattrat 466 /* 6.13 */
+#endif
+#ifndef __NR_open_tree_attr
+#define __NR_open_tree_attr 467 /* 6.15 */
+#endif
+#ifndef __NR_file_getattr
+#define __NR_file_getattr 468 /* 6.17 */
+#endif
+#ifndef __NR_file_setattr
+#define __NR_file_setattr 469 /* 6.17 */
+#endif
+
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0) /* 6.6 */
+#endif
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, unsigned long long) /* 6.6 */
+#endif
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a plan to a result. */
+#include "run/execute.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "fmt/json.h"
+#include "run/supervise.h"
+
+#define stage "execute"
+
+static const char *plan_variable(const struct plan *plan, const char *name)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_ENV_SET && str_eq(op->path, str_of(name)))
+			return op->source.p;
+	return NULL;
+}
+
+static uint64_t plan_limit(const struct plan *plan, const char *name)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_LIMIT && str_eq(op->path, str_of(name)))
+			return op->number;
+	return 0;
+}
+
+static struct run_limits limits_of(const struct plan *plan)
+{
+	return (struct run_limits){
+		.timeout_ms = plan_limit(plan, "timeout"),
+		.cpu_ms = plan_limit(plan, "cpu"),
+		.memory = plan_limit(plan, "memory"),
+		.procs = plan_limit(plan, "procs"),
+		.files = plan_limit(plan, "files"),
+		.output = plan_limit(plan, "output"),
+		.file_size = plan_limit(plan, "file_size"),
+	};
+}
+
+/* What the policy says of executing the program; the kernel says it again later, but
+ * not as clearly. */
+static int check_program(const struct situation *s, struct arena *a, const char *program,
+			 struct cordon_error *err)
+{
+	struct decision d;
+	struct str real;
+	struct node node;
+	autobuf struct buf where = buf_make(8192);
+	int r;
+
+	if (!s->policy->confined)
+		return 0;
+	r = s->world.resolve(&s->world, a, str_of(program), &real, &node, err);
+	if (r < 0 || policy_allows(s->policy, POLICY_EXEC, real, &d))
+		return r;
+	if (d.exec_rule)
+		origin_print(&where, &d.exec_rule->origin);
+	err_set(err, CORDON_E_BLOCKED, 0, stage, "exec of %s is denied by %s%s%s", program,
+		where.n ? where.p : "the profile, which lists no such program", where.n ? ": " : "",
+		d.exec_rule ? d.exec_rule->spelled.p : "");
+	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
+			program);
+}
+
+static int find_program(const struct situation *s, struct arena *a, const struct plan *plan,
+			const char *name, const char **ret, struct cordon_error *err)
+{
+	int r = spawn_search_path(a, name, plan_variable(plan, "PATH"), s->places.workdir.p, ret,
+				  err);
+	char *full;
+
+	if (r < 0)
+		return r;
+	full = path_normalise(a, s->places.workdir, str_of(*ret));
+	if (!full)
+		return err_set(err, CORDON_E_NOT_FOUND, ENAMETOOLONG, stage, "%s", name);
+	*ret = full;
+	return check_program(s, a, full, err);
+}
+
+/* spawn with the backend's program and descriptors in place of the command's. */
+static int start(void *data, struct run *run, const struct spawn_request *request,
+		 struct spawned *ret, struct cordon_error *err)
+{
+	const struct launch *launch = data;
+	struct spawn_request own = *request;
+	struct spawn_fd fds[SPAWN_FDS_MAX];
+
+	(void)run;
+	if (request->n_fds + launch->n_fds > SPAWN_FDS_MAX)
+		return err_set(err, CORDON_E_LIMIT, 0, stage, "too many descriptors to hand over");
+	memcpy(fds, request->fds, request->n_fds * sizeof(fds[0]));
+	memcpy(fds + request->n_fds, launch->fds, launch->n_fds * sizeof(fds[0]));
+	own.fds = fds;
+	own.n_fds = request->n_fds + launch->n_fds;
+	return spawn_start(&own, ret, err);
+}
+
+static void refuse(struct run_result *ret, const struct cordon_error *err)
+{
+	*ret = (struct run_result){
+		.cause = err->code == CORDON_E_BLOCKED ? RUN_CAUSE_policy : RUN_CAUSE_setup,
+		.exit_code = -1,
+		.error = *err,
+	};
+}
+
+/* The write end must be closed before the backend's report is read to its end. */
+static int confirm(const struct backend *backend, struct launch *launch, struct run_result *ret)
+{
+	struct cordon_error why;
+
+	for (size_t i = 0; i < launch->n_fds; i++)
+		close(launch->fds[i].from);
+	launch->n_fds = 0;
+	if (!backend->confirm || ret->cause != RUN_CAUSE_exited ||
+	    backend->confirm(launch, &why) == 0)
+		return 0;
+	ret->cause = RUN_CAUSE_setup;
+	ret->exit_code = -1;
+	ret->error = why;
+	return 0;
+}
+
+static int run_launch(const struct backend *backend, struct launch *launch, const struct plan *plan,
+		      const struct execute_options *options, struct run_result *ret,
+		      struct cordon_error *err)
+{
+	struct run_request request = {
+		.program = launch->program,
+		.argv = launch->argv,
+		.envp = launch->envp,
+		.cwd = launch->cwd,
+		.start = start,
+		.start_data = launch,
+		.wrappers = launch->wrappers,
+		.new_session = launch->new_session,
+		.capture = options->capture,
+		.stdin_null = options->stdin_null,
+		.limits = limits_of(plan),
+	};
+	int r;
+
+	if (!options->capture)
+		request.limits.output = 0;
+	r = run_supervise(&request, ret, err);
+	if (r == 0)
+		r = confirm(backend, launch, ret);
+	return r;
+}
+
+int execute(struct arena *a, const struct situation *s, const struct backend *backend,
+	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
+	    struct run_result *ret, struct cordon_error *err)
+{
+	struct launch_input in = { .plan = plan, .caps = caps, .argv = options->argv };
+	struct cordon_error why;
+	struct launch launch;
+	int r;
+
+	launch_init(&launch);
+	r = find_program(s, a, plan, options->argv[0], &in.program, &why);
+	if (r == 0)
+		r = backend->prepare(a, &in, &launch, &why);
+	if (r < 0) {
+		refuse(ret, &why);
+		return 0;
+	}
+	r = run_launch(backend, &launch, plan, options, ret, err);
+	launch_close(&launch);
+	return r;
+}
+
+static int add_names(json_t *root, const struct plan *plan)
+{
+	json_t *enforced = json_array(), *degraded = json_array();
+	int bad = json_object_set_new(root, "enforced", enforced) |
+		  json_object_set_new(root, "degraded", degraded);
+
+	for (unsigned g = 0; plan && !bad && g < GUARANTEE_COUNT; g++)
+		if (plan->enforced[g])
+			bad |= json_array_append_new(enforced, json_string(guarantee_rows[g].name));
+	for (size_t i = 0; plan && !bad && i < plan->degraded.n; i++)
+		bad |= json_array_append_new(
+			degraded, json_string(guarantee_rows[plan->degraded.at[i].guarantee].name));
+	return bad;
+}
+
+json_t *execute_to_json(const struct run_result *result, const struct plan *plan)
+{
+	const struct policy *policy = plan ? plan->policy : NULL;
+	json_t *root = json_object();
+	struct cordon_error ignored;
+	int bad = !root || run_result_to_json(result, root, &ignored) < 0;
+
+	if (!bad && plan) {
+		unsigned protect = (unsigned)policy_number(policy, KEY_PROTECT);
+
+		bad |= json_object_set_new(root, "backend", json_string(plan->backend));
+		bad |= json_object_set_new(root, "profile", json_string(policy->profile));
+		bad |= json_object_set_new(root, "confined", json_boolean(policy->confined));
+		bad |= json_object_set_new(root, "protect",
+					   json_string(choice_to_string(CHOICES_PROTECT, protect)));
+	}
+	if (!bad)
+		bad |= add_names(root, plan);
+	if (!bad)
+		bad |= json_object_set_new(root, "violations", json_array()) |
+		       json_object_set_new(root, "hosts", json_array()) |
+		       json_object_set_new(root, "changes", json_object());
+	if (!bad)
+		return root;
+	json_decref(root);
+	return NULL;
+}

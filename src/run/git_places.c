@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding the real git directory of the workdir. Reads three small files at most. */
+#include "run/places.h"
+
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+
+#define SMALL_FILE 8192
+
+/* A file of one line, without the line end; empty when it cannot be read. */
+static struct str read_line(struct arena *a, const char *path)
+{
+	struct cordon_error ignored;
+	struct str text, line, rest;
+
+	if (fd_read_file(a, path, SMALL_FILE, &text, &ignored) < 0)
+		return (struct str){ 0 };
+	str_cut(text, '\n', &line, &rest);
+	return line;
+}
+
+static int join(struct arena *a, const struct world *world, struct str base, struct str text,
+		struct str *ret, enum node_type *ret_type, struct cordon_error *err)
+{
+	char *path = path_normalise(a, base, text);
+	struct node node = { .type = NODE_ABSENT };
+	int r = path ? world->resolve(world, a, str_of(path), ret, &node, err) : 0;
+
+	/* A path that cannot be followed is not a repository; nothing is opened for it. */
+	*ret_type = path && r == 0 ? node.type : NODE_ABSENT;
+	return r == -CORDON_E_NOMEM ? r : 0;
+}
+
+/* Nearest ".git" at or above the workdir. */
+static int find_dot_git(struct arena *a, const struct world *world, struct str workdir,
+			struct str *ret, enum node_type *ret_type, struct cordon_error *err)
+{
+	struct str dir = workdir;
+
+	for (;;) {
+		int r = join(a, world, dir, STR(".git"), ret, ret_type, err);
+
+		if (r < 0 || *ret_type != NODE_ABSENT || dir.n == 1)
+			return r;
+		dir = path_parent(dir);
+	}
+}
+
+/* A worktree's own directory names the ".git" file that points to it. */
+static bool points_back(struct arena *a, struct str git_dir, struct str dot_git)
+{
+	const char *path = arena_printf(a, "%.*s/gitdir", STR_ARG(git_dir));
+	struct str back = path ? read_line(a, path) : (struct str){ 0 };
+
+	return back.n && str_eq(back, dot_git);
+}
+
+static int follow_file(struct arena *a, const struct world *world, struct str dot_git,
+		       struct places *p, struct cordon_error *err)
+{
+	struct str line = read_line(a, dot_git.p), dir, common;
+	const char *path;
+	enum node_type type;
+	int r;
+
+	if (!str_starts(line, STR("gitdir: ")))
+		return 0;
+	r = join(a, world, path_parent(dot_git), str_skip(line, 8), &dir, &type, err);
+	if (r < 0 || type != NODE_DIR || !points_back(a, dir, dot_git))
+		return r;
+	path = arena_printf(a, "%.*s/commondir", STR_ARG(dir));
+	if (!path)
+		return err_nomem(err, "git");
+	line = read_line(a, path);
+	if (!line.n)
+		return 0;
+	r = join(a, world, dir, line, &common, &type, err);
+	/* git keeps a worktree's directory in <common>/worktrees/<name>. */
+	if (r < 0 || type != NODE_DIR || !path_below(dir, common))
+		return r;
+	p->git_dir = dir;
+	p->git_common = common;
+	return 0;
+}
+
+int git_places(struct arena *a, const struct world *world, struct places *p,
+	       struct cordon_error *err)
+{
+	struct str dot_git;
+	enum node_type type;
+	int r = find_dot_git(a, world, p->workdir, &dot_git, &type, err);
+
+	if (r < 0)
+		return r;
+	/* A link named .git is whatever it points to: not a place to open. */
+	if (type == NODE_DIR && str_eq(path_last(dot_git), STR(".git")))
+		p->git_dir = dot_git;
+	else if (type == NODE_FILE)
+		r = follow_file(a, world, dot_git, p, err);
+	return r;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of situation_places that live in files of their own. */
+#ifndef CORDON_RUN_PLACES_H
+#define CORDON_RUN_PLACES_H
+
+#include "policy/world.h"
+
+/* The value of a variable in a NULL-terminated "NAME=VALUE" list; NULL: not there. */
+const char *environ_get(const char *const *environ, const char *name);
+
+/* Fills git_dir and git_common for p->workdir; leaves them empty outside a repository.
+ *
+ * A ".git" file in a tree that a sandboxed command could write says where git would go,
+ * and must not be able to open directories elsewhere: what it points to counts only if
+ * that directory points back to it, as git's own worktrees do. */
+int git_places(struct arena *a, const struct world *world, struct places *p,
+	       struct cordon_error *err);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading configuration files and building the policy from what is found. */
+#include "run/situation.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/testing.h"
+#include "policy/profiles.h"
+
+#define stage "config"
+/* More hidden names than this at the top of a workdir are not a working tree. */
+#define HIDDEN_MAX 4096
+
+/* Reads one file if it is there. */
+static int read_config(struct arena *a, const char *path, enum source source,
+		       struct config_file *ret, struct cordon_error *err)
+{
+	struct str text;
+	int r;
+
+	ret->path = path;
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	r = fd_read_file(a, path, CONFIG_BYTES_MAX, &text, err);
+	if (r < 0)
+		return r;
+	ret->present = true;
+	return config_parse(a, text, path, source, &ret->config, err);
+}
+
+/* The system's file decides for everybody, so only root may be able to write it. */
+static int check_system_file(const char *path, struct cordon_error *err)
+{
+	struct stat st;
+
+	if (testing_value("CORDON_SYSTEM_CONFIG") || stat(path, &st) < 0)
+		return 0;
+	if (st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	err_set(err, CORDON_E_CONFIG, 0, stage,
+		"%s must belong to root and be writable by root only", path);
+	return err_hint(err, "chown root '%s' && chmod go-w '%s'", path, path);
+}
+
+/* .cordon.toml in the workdir or the nearest parent that has one. */
+static int read_project(struct situation *s, struct cordon_error *err)
+{
+	struct str dir = s->places.workdir;
+
+	for (;;) {
+		const char *path = arena_printf(s->arena, "%.*s/%s", dir.n == 1 ? 0 : (int)dir.n,
+						dir.p, PROJECT_CONFIG);
+		int r;
+
+		if (!path)
+			return err_nomem(err, stage);
+		r = read_config(s->arena, path, SOURCE_PROJECT, &s->project, err);
+		if (r < 0 || s->project.present || dir.n == 1)
+			return r;
+		dir = path_parent(dir);
+	}
+}
+
+static int read_files(struct situation *s, struct cordon_error *err)
+{
+	const char *system = testing_value("CORDON_SYSTEM_CONFIG");
+	const char *user = arena_printf(s->arena, "%s/config.toml", s->places.cordon_home.p);
+	int r;
+
+	if (!system)
+		system = SYSTEM_CONFIG;
+	if (!user)
+		return err_nomem(err, stage);
+	r = check_system_file(system, err);
+	if (r == 0)
+		r = read_config(s->arena, system, SOURCE_SYSTEM, &s->system, err);
+	if (r == 0)
+		r = read_config(s->arena, user, SOURCE_USER, &s->user, err);
+	return r < 0 ? r : read_project(s, err);
+}
+
+static const struct config *if_present(const struct config_file *file)
+{
+	return file->present ? &file->config : NULL;
+}
+
+int situation_read(struct arena *a, const struct situation_options *options, struct situation *ret,
+		   struct cordon_error *err)
+{
+	struct situation s = { .arena = a, .environ = options->environ };
+	struct policy_input in = { 0 };
+	int r = world_os_init(a, &s.world, err);
+
+	if (r == 0)
+		r = situation_places(a, options, &s.places, err);
+	if (r == 0)
+		r = profiles_load(a, &s.builtin, err);
+	if (r == 0 && !options->no_files)
+		r = read_files(&s, err);
+	if (r < 0)
+		return r;
+	in = (struct policy_input){
+		.profile = options->profile,
+		.builtin = &s.builtin,
+		.system = if_present(&s.system),
+		.user = if_present(&s.user),
+		.project = if_present(&s.project),
+		.flags = options->flags,
+		.places = s.places,
+		.world = &s.world,
+		.no_sandbox = options->no_sandbox,
+	};
+	r = policy_build(a, &in, &s.policy, err);
+	if (r == 0)
+		*ret = s;
+	return r;
+}
+
+static bool is_hidden_name(const char *name)
+{
+	return name[0] == '.' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+struct hidden_names {
+	VEC(struct hidden_name) items;
+};
+
+static int add_hidden(struct situation *s, const char *name, struct hidden_names *names,
+		      struct cordon_error *err)
+{
+	const char *path = arena_printf(s->arena, "%s/%s",
+					s->places.workdir.n == 1 ? "" : s->places.workdir.p, name);
+	struct hidden_name *slot = path ? vec_push(&names->items, s->arena) : NULL;
+	struct str real;
+
+	if (!slot)
+		return err_nomem(err, "hidden");
+	slot->path = str_of(path);
+	return s->world.resolve(&s->world, s->arena, slot->path, &real, &slot->node, err);
+}
+
+/* What is hidden at the top of the workdir exists and can be protected by a mount. */
+static int list_hidden(struct situation *s, struct hidden_names *names, struct cordon_error *err)
+{
+	DIR *dir = opendir(s->places.workdir.p);
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!dir)
+		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", s->places.workdir.p);
+	while (r == 0 && (entry = readdir(dir))) {
+		/* A symlink cannot be mounted over, and its target is elsewhere. */
+		if (!is_hidden_name(entry->d_name) || entry->d_type == DT_LNK)
+			continue;
+		if (names->items.n == HIDDEN_MAX)
+			r = err_set(err, CORDON_E_LIMIT, 0, "hidden",
+				    "%s holds more than %d hidden names", s->places.workdir.p,
+				    HIDDEN_MAX);
+		else
+			r = add_hidden(s, entry->d_name, names, err);
+	}
+	closedir(dir);
+	return r;
+}
+
+int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
+		   struct plan **ret_plan, struct cordon_error *err)
+{
+	const struct policy *policy = s->policy;
+	struct hidden_names hidden = { 0 };
+	struct plan_input in = {
+		.policy = policy,
+		.world = &s->world,
+		.environ = s->environ,
+	};
+	int r = 0;
+
+	if (policy->confined && policy_number(policy, KEY_HIDDEN_WRITES) != HIDDEN_ALLOW)
+		r = list_hidden(s, &hidden, err);
+	if (r < 0)
+		return r;
+	in.hidden = hidden.items.at;
+	in.hidden_count = hidden.items.n;
+	return backend_choose(s->arena, &in, caps, policy->effective[KEY_BACKEND].text,
+			      (enum fallback)policy_number(policy, KEY_FALLBACK), ret_backend,
+			      ret_plan, err);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file system of this machine, as the policy asks for it. Directories that were
+ * found to be real ones are remembered: rules share most of their parents, and a start
+ * should cost about one system call a rule.
+ */
+#include "run/situation.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+
+#define LINKS_MAX 40
+#define KNOWN_SLOTS 512 /* a power of two */
+
+/* Paths known to be directories with no symlink in them. */
+struct known {
+	struct str slots[KNOWN_SLOTS];
+};
+
+static size_t slot_of(struct str path)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < path.n; i++)
+		h = (h ^ (uint8_t)path.p[i]) * 1099511628211u;
+	return (h ^ h >> 32) & (KNOWN_SLOTS - 1);
+}
+
+static bool is_known(const struct known *known, struct str path)
+{
+	return str_eq(known->slots[slot_of(path)], path);
+}
+
+static void remember(struct known *known, struct arena *a, struct str path)
+{
+	char *copy = arena_dup(a, path);
+
+	if (copy)
+		known->slots[slot_of(path)] = (struct str){ copy, path.n };
+}
+
+static enum node_type type_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return NODE_FILE;
+	case S_IFDIR:
+		return NODE_DIR;
+	case S_IFLNK:
+		return NODE_SYMLINK;
+	case S_IFSOCK:
+		return NODE_SOCKET;
+	}
+	return NODE_OTHER;
+}
+
+/* The walk: `done` holds what is resolved, `todo` what is left to walk. */
+struct walk {
+	struct arena *arena;
+	struct known *known;
+	struct str path; /* as asked for, for messages */
+	char done[PATH_BYTES_MAX + 1];
+	size_t n;
+	struct str todo;
+	unsigned links;
+	struct node node;
+	struct cordon_error *err;
+};
+
+static int too_long(struct walk *w)
+{
+	return err_set(w->err, CORDON_E_PATH, ENAMETOOLONG, "resolve", "%s", w->path.p);
+}
+
+static bool append(struct walk *w, struct str part)
+{
+	if (w->n + 1 + part.n > PATH_BYTES_MAX)
+		return false;
+	w->done[w->n++] = '/';
+	memcpy(w->done + w->n, part.p, part.n);
+	w->n += part.n;
+	w->done[w->n] = '\0';
+	return true;
+}
+
+static void drop_last(struct walk *w)
+{
+	while (w->n && w->done[--w->n] != '/')
+		;
+	w->done[w->n] = '\0';
+}
+
+/* Puts the target of the link in front of what is left to walk. */
+static int follow(struct walk *w)
+{
+	char target[PATH_BYTES_MAX + 1];
+	ssize_t n = readlink(w->done, target, sizeof(target));
+	char *joined;
+
+	if (n < 0)
+		return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
+	if (++w->links > LINKS_MAX)
+		return err_set(w->err, CORDON_E_PATH, ELOOP, "resolve", "%s", w->path.p);
+	if (n == sizeof(target))
+		return too_long(w);
+	joined = arena_printf(w->arena, "%.*s/%.*s", (int)n, target, STR_ARG(w->todo));
+	if (!joined)
+		return err_nomem(w->err, "resolve");
+	w->todo = str_of(joined);
+	if (target[0] == '/')
+		w->n = 0;
+	else
+		drop_last(w);
+	w->done[w->n] = '\0';
+	return 0;
+}
+
+/* From a missing component on, the rest is taken as spelled. */
+static int keep_rest(struct walk *w)
+{
+	struct str part;
+
+	w->node = (struct node){ .type = NODE_ABSENT };
+	while (path_next(&w->todo, &part)) {
+		if (str_eq(part, STR(".")))
+			continue;
+		if (str_eq(part, STR("..")))
+			drop_last(w);
+		else if (!append(w, part))
+			return too_long(w);
+	}
+	return 0;
+}
+
+/* One component: returns 1 when the walk is over, 0 to go on. */
+static int step(struct walk *w, struct str part)
+{
+	struct stat st;
+
+	if (str_eq(part, STR(".")))
+		return 0;
+	if (str_eq(part, STR(".."))) {
+		drop_last(w);
+		return 0;
+	}
+	if (!append(w, part))
+		return too_long(w);
+	if (w->todo.n > 1 && is_known(w->known, (struct str){ w->done, w->n }))
+		return 0;
+	if (lstat(w->done, &st) < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
+		return keep_rest(w) < 0 ? -CORDON_E_PATH : 1;
+	}
+	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
+	if (w->node.type == NODE_SYMLINK)
+		return follow(w);
+	if (w->node.type == NODE_DIR)
+		remember(w->known, w->arena, (struct str){ w->done, w->n });
+	return 0;
+}
+
+static int stat_root(struct walk *w)
+{
+	struct stat st;
+
+	if (stat("/", &st) < 0)
+		return err_set(w->err, CORDON_E_PATH, errno, "resolve", "/");
+	w->node = (struct node){ NODE_DIR, st.st_dev, st.st_ino };
+	return 0;
+}
+
+static int resolve(const struct world *world, struct arena *a, struct str path,
+		   struct str *ret_real, struct node *ret_node, struct cordon_error *err)
+{
+	struct walk w = {
+		.arena = a, .known = world->data, .path = path, .todo = path, .err = err
+	};
+	struct str part;
+	int r = path.n == 1 ? stat_root(&w) : 0;
+
+	while (r == 0 && path_next(&w.todo, &part))
+		r = step(&w, part);
+	if (r < 0)
+		return r;
+	if (!w.n)
+		w.done[w.n++] = '/';
+	ret_real->p = arena_dup(a, (struct str){ w.done, w.n });
+	ret_real->n = w.n;
+	*ret_node = w.node;
+	return ret_real->p ? 0 : err_nomem(err, "resolve");
+}
+
+int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
+{
+	struct known *known = arena_new(a, struct known);
+
+	if (!known)
+		return err_nomem(err, "resolve");
+	*ret = (struct world){ .resolve = resolve, .data = known };
+	return 0;
+}
