@@ -62,7 +62,7 @@ int check_file(struct opts *o, const char *path, enum source source)
 {
 	struct cordon_error err;
 	struct config config;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(64);
 	int r = check_read(o, path, source, &config, &err);
 
 	if (r == 0)
@@ -71,7 +71,6 @@ int check_file(struct opts *o, const char *path, enum source source)
 		return out_error(o, &err);
 	if (opts_given(o, OPTION_JSON))
 		return out_json(o, json_pack("{s:b}", "ok", 1));
-	buf_init(&b, 64);
 	buf_adds(&b, "ok\n");
 	return out_text(o, &b);
 }

@@ -146,11 +146,10 @@ int cmd_completion(struct opts *o)
 	static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 	static void (*const printers[])(struct buf *) = { print_bash, print_zsh, print_fish };
 	struct cordon_error err;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(SCRIPT_MAX);
 	int which = opts_subcommand(o, shells, &err);
 	int r = which < 0 ? which : opts_words(o, 1, 1, &err);
 
-	buf_init(&b, SCRIPT_MAX);
 	if (r < 0)
 		return out_error(o, &err);
 	printers[which](&b);

@@ -37,11 +37,10 @@ static int config_show(struct opts *o)
 	struct cordon_error err;
 	struct situation s;
 	struct policy *policy;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 	json_t *json = NULL;
 	int r;
 
-	buf_init(&b, OUT_BYTES_MAX);
 	if (opts_given(o, OPTION_FILE)) {
 		r = read_only(o, o->value[OPTION_FILE], &policy, &err);
 	} else {
@@ -77,9 +76,8 @@ static int config_path(struct opts *o)
 	struct cordon_error err;
 	struct situation s;
 	json_t *list = json_array();
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	buf_init(&b, OUT_BYTES_MAX);
 	if (setup_policy(o, &s, &err) < 0) {
 		json_decref(list);
 		return out_error(o, &err);

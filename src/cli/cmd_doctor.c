@@ -36,7 +36,7 @@ static int look_at(struct doctor *d, const char *profile)
 	const struct backend *backend;
 	struct situation s;
 	struct plan *plan;
-	autobuf struct buf lost;
+	autobuf struct buf lost = buf_make(4096);
 	struct cordon_error err;
 
 	if (!p)
@@ -51,7 +51,6 @@ static int look_at(struct doctor *d, const char *profile)
 		p->hint = arena_dup(d->o->arena, str_of(err.hint));
 		return 0;
 	}
-	buf_init(&lost, 4096);
 	plan_print_degraded(&lost, plan);
 	p->backend = plan->backend;
 	p->text = arena_dup(d->o->arena, buf_str(&lost));
@@ -106,9 +105,8 @@ static void print_caps(struct buf *b, const struct caps *caps)
 
 static int print_text(struct doctor *d)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	buf_init(&b, OUT_BYTES_MAX);
 	print_caps(&b, &d->caps);
 	buf_adds(&b, "\nProfiles:\n");
 	vec_each(p, &d->prospects) {

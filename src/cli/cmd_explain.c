@@ -64,9 +64,8 @@ static json_t *verdict_to_json(const struct verdict *v)
 	json_t *row = json_pack("{s:s, s:b, s:s, s:s?, s:o?}", "op", v->op, "allowed", v->allowed,
 				"layer", layer_id_to_string(v->layer), "reason", v->fix.why_not,
 				"fix", fix_to_json(&v->fix));
-	autobuf struct buf from;
+	autobuf struct buf from = buf_make(16384);
 
-	buf_init(&from, 16384);
 	if (v->origin)
 		origin_print(&from, v->origin);
 	if (row && json_set_text(row, "rule", str_of(v->by)) &&
@@ -201,7 +200,7 @@ static int explain_command(struct answer *a, char **argv)
 {
 	const struct situation *s = &a->explainer.setup.situation;
 	const char *program;
-	int r = spawn_search_path(a->o->arena, argv[0], path_variable(a), s->start_dir.p, &program,
+	int r = spawn_search_path(a->o->arena, argv[0], path_variable(a), s->places.workdir.p, &program,
 				  &a->err);
 
 	if (r == 0)

@@ -46,9 +46,8 @@ static void print_key(struct buf *b, const struct key_row *row)
 		buf_addf(b, " %s", row->argument);
 	/* The table's sentence is about the setting; this flag turns it off. */
 	if (strncmp(row->flag, "--no-", 5) == 0) {
-		autobuf struct buf not;
+		autobuf struct buf not = buf_make(256);
 
-		buf_init(&not, 256);
 		buf_addf(&not, "do not %s", row->help);
 		print_row(b, start, not.p);
 		return;
@@ -134,11 +133,10 @@ static json_t *help_to_json(const struct command_row *command)
 
 int help_print(const struct opts *o, const struct command_row *command)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(HELP_BYTES_MAX);
 
 	if (opts_given(o, OPTION_JSON))
 		return out_json(o, help_to_json(command));
-	buf_init(&b, HELP_BYTES_MAX);
 	if (command)
 		print_command(&b, command);
 	else
@@ -161,12 +159,11 @@ int cmd_help(struct opts *o)
 
 int version_print(const struct opts *o)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(256);
 
 	if (opts_given(o, OPTION_JSON))
 		return out_json(o, json_pack("{s:s, s:s}", "name", "cordon", "version",
 					     CORDON_VERSION));
-	buf_init(&b, 256);
 	buf_adds(&b, "cordon " CORDON_VERSION "\n");
 	return out_text(o, &b);
 }

@@ -44,9 +44,8 @@ static int render(struct opts *o, const struct plan *plan, enum format format)
 {
 	struct bwrap_args args = { 0 };
 	struct cordon_error err;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	buf_init(&b, OUT_BYTES_MAX);
 	switch (format) {
 	case FORMAT_JSON:
 		return out_json(o, plan_to_json(plan));

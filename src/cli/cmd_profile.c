@@ -57,13 +57,12 @@ static int profile_list(struct opts *o)
 	const struct config *files[2];
 	struct cordon_error err;
 	struct situation s;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
 	if (setup_policy(o, &s, &err) < 0)
 		return out_error(o, &err);
 	if (opts_given(o, OPTION_JSON))
 		return list_json(o, &s);
-	buf_init(&b, OUT_BYTES_MAX);
 	for (const struct builtin_file *f = builtin_files; f->name; f++)
 		if (is_profile(f))
 			buf_addf(&b, "%-12s %.*s\n", f->name, STR_ARG(summary(f)));
@@ -115,9 +114,8 @@ static int profile_show(struct opts *o)
 	const struct profile *found = NULL;
 	struct cordon_error err;
 	struct situation s;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	buf_init(&b, OUT_BYTES_MAX);
 	if (setup_policy(o, &s, &err) < 0)
 		return out_error(o, &err);
 	builtin = profiles_text(str_of(o->words.at[1]));

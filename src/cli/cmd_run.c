@@ -65,7 +65,7 @@ static void say_before(const struct runner *r)
 {
 	const struct plan *plan = r->setup.plan;
 	const struct policy *policy = plan->policy;
-	autobuf struct buf lost;
+	autobuf struct buf lost = buf_make(4096);
 
 	setup_warn(r->o, policy);
 	if (!policy->confined) {
@@ -76,7 +76,6 @@ static void say_before(const struct runner *r)
 		out_loud("running WITHOUT confinement (no backend can enforce the policy here)");
 		return;
 	}
-	buf_init(&lost, 4096);
 	plan_print_degraded(&lost, plan);
 	if (lost.n)
 		out_note(r->o, "not enforced by %s: %s", plan->backend, lost.p);
@@ -96,9 +95,8 @@ static void print_limit(struct buf *b, const struct policy *policy, enum key key
 
 static void say_limit(const struct runner *r, enum key key, const char *sentence)
 {
-	autobuf struct buf limit;
+	autobuf struct buf limit = buf_make(64);
 
-	buf_init(&limit, 64);
 	print_limit(&limit, r->setup.plan->policy, key);
 	out_note(r->o, "%s: %s %s", sentence, key_rows[key].flag, limit.p);
 }
@@ -127,15 +125,17 @@ static void say_after(const struct runner *r, const struct run_result *result)
 		say_limit(r, KEY_OUTPUT, "the command was ended because it printed too much");
 		break;
 	case RUN_CAUSE_policy:
-		out_loud("the run was ended by a violation of the policy");
+		if (!result->error.code)
+			out_loud("the run was ended by a violation of the policy");
 		break;
 	case RUN_CAUSE_setup:
-		if (!opts_given(r->o, OPTION_JSON))
-			out_error_text(&result->error);
 		break;
 	case RUN_CAUSE_COUNT:
 		break;
 	}
+	/* With --json the error is in the object. */
+	if (result->error.code && !opts_given(r->o, OPTION_JSON))
+		out_error_text(&result->error);
 	if (result->left)
 		out_loud("%zu processes of the run could not be ended", result->left);
 }
@@ -144,13 +144,12 @@ static void say_after(const struct runner *r, const struct run_result *result)
 static int deliver(struct runner *r, const struct run_result *result)
 {
 	int status = run_result_status(result);
-	autobuf struct buf text;
+	autobuf struct buf text = buf_make(OUT_BYTES_MAX);
 	json_t *json;
 
 	if (r->file.fd < 0 && !opts_given(r->o, OPTION_JSON))
 		return status;
 	json = execute_to_json(result, r->setup.plan);
-	buf_init(&text, OUT_BYTES_MAX);
 	if (json)
 		json_print(&text, json, true);
 	else
@@ -176,11 +175,10 @@ static int fail(struct runner *r)
 
 static int dry_run(struct runner *r)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
 	if (opts_given(r->o, OPTION_JSON))
 		return out_json(r->o, plan_to_json(r->setup.plan));
-	buf_init(&b, OUT_BYTES_MAX);
 	plan_print(&b, r->setup.plan);
 	return out_text(r->o, &b);
 }

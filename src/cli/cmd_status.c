@@ -71,10 +71,9 @@ static int print_text(struct opts *o, const struct status *st)
 {
 	const struct setup *s = &st->setup;
 	const struct policy *policy = s->situation.policy;
-	autobuf struct buf b, lost;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+	autobuf struct buf lost = buf_make(4096);
 
-	buf_init(&b, OUT_BYTES_MAX);
-	buf_init(&lost, 4096);
 	buf_addf(&b, "mode      %s (%s)\nprofile   ", choice_to_string(CHOICES_MODE, st->mode),
 		 mode_display_name(st->mode));
 	buf_add_escaped(&b, str_of(policy->profile));
@@ -101,9 +100,8 @@ static int print_prompt(struct opts *o, const struct status *st)
 {
 	const char *text = mode_prompt_constraint(o->arena, st->mode,
 						  st->setup.situation.places.workdir);
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	buf_init(&b, OUT_BYTES_MAX);
 	if (!text)
 		b.failed = true;
 	else if (opts_given(o, OPTION_JSON))

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "fmt/located.h"
+#include "fmt/utf8.h"
 
 #define stage "config"
 

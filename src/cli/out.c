@@ -46,10 +46,9 @@ void out_add_message(struct buf *b, struct str text)
 /* One line on standard error; what cannot be written there is lost. */
 static void remark(const char *colour, struct str text)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
 	bool paint = use_colour();
 
-	buf_init(&b, LINE_MAX_BYTES);
 	buf_addf(&b, "%scordon:%s ", paint ? colour : "", paint ? "\033[0m" : "");
 	out_add_message(&b, text);
 	buf_addc(&b, '\n');
@@ -58,9 +57,8 @@ static void remark(const char *colour, struct str text)
 
 int out_error_text(const struct cordon_error *err)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
 
-	buf_init(&b, LINE_MAX_BYTES);
 	buf_addf(&b, "%s: %s", err->stage, err->message);
 	remark("\033[1;31m", buf_str(&b));
 	if (*err->hint) {
@@ -117,9 +115,8 @@ int out_text(const struct opts *o, const struct buf *text)
 
 int out_json(const struct opts *o, json_t *value)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	buf_init(&b, OUT_BYTES_MAX);
 	if (value)
 		json_print(&b, value, true);
 	else

@@ -22,9 +22,8 @@ static void print_from(struct buf *b, const struct origin *origin)
 /* The value as TOML writes it. */
 static void print_value(struct buf *b, enum key key, const struct setting *s)
 {
-	autobuf struct buf text;
+	autobuf struct buf text = buf_make(256);
 
-	buf_init(&text, 256);
 	switch (key_rows[key].type) {
 	case TYPE_BOOL:
 		buf_adds(b, s->number ? "true" : "false");
@@ -101,9 +100,8 @@ static void print_sandbox(struct buf *b, const struct policy *policy)
 
 static void print_rule(struct buf *b, const struct effective_rule *e)
 {
-	autobuf struct buf path;
+	autobuf struct buf path = buf_make((size_t)64 << 10);
 
-	buf_init(&path, (size_t)64 << 10);
 	effective_print_rule_path(&path, e->rule);
 	buf_adds(b, e->absent ? "\t# absent here: " : "\t");
 	toml_print_string(b, buf_str(&path));
@@ -168,9 +166,8 @@ static void each_host(const struct policy *policy, void (*take)(void *, const st
 static void print_host(void *data, const struct net_host *h)
 {
 	struct buf *b = data;
-	autobuf struct buf text;
+	autobuf struct buf text = buf_make(512);
 
-	buf_init(&text, 512);
 	host_print(&text, &h->host);
 	buf_adds(b, "\t");
 	toml_print_string(b, buf_str(&text));
@@ -381,9 +378,8 @@ int show_toml(struct arena *a, const struct policy *policy, struct buf *b,
 
 static bool set_from(json_t *row, const struct origin *origin)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(16384);
 
-	buf_init(&b, 16384);
 	origin_print(&b, origin);
 	return json_set_text(row, "from", buf_str(&b));
 }
@@ -459,9 +455,8 @@ static json_t *rules_to_json(const struct effective *rules)
 
 static void host_to_json(void *data, const struct net_host *h)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(512);
 
-	buf_init(&b, 512);
 	host_print(&b, &h->host);
 	json_array_append_new(data, json_stringn(b.p, b.n));
 }

@@ -59,9 +59,8 @@ static const char *layer_phrase(enum layer_id layer)
 static void describe_rule(const struct explainer *e, struct verdict *v)
 {
 	const struct policy *policy = e->setup.situation.policy;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(TEXT_MAX);
 
-	buf_init(&b, TEXT_MAX);
 	if (v->layer == LAYER_HIDDEN) {
 		const struct setting *hidden = &policy->effective[KEY_HIDDEN_WRITES];
 
@@ -196,9 +195,8 @@ static const struct op *guard_op(const struct plan *plan, struct str object,
 static void held(const struct explainer *e, const struct op *op, struct verdict *v)
 {
 	const struct plan *plan = e->setup.plan;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(TEXT_MAX);
 
-	buf_init(&b, TEXT_MAX);
 	if (plan->enforced[op_rows[op->kind].guarantee]) {
 		buf_addf(&b, "%s ", op_rows[op->kind].name);
 		buf_add_escaped(&b, op->path);
@@ -293,10 +291,9 @@ static int rebuild(const struct explainer *e, const struct change *changes, size
 static void name_fix(const struct explainer *e, const struct change *changes, size_t n,
 		     struct fix *fix)
 {
-	autobuf struct buf flags, toml;
+	autobuf struct buf flags = buf_make(TEXT_MAX);
+	autobuf struct buf toml = buf_make(TEXT_MAX);
 
-	buf_init(&flags, TEXT_MAX);
-	buf_init(&toml, TEXT_MAX);
 	for (size_t i = 0; i < n; i++) {
 		const struct key_row *row = &key_rows[changes[i].key];
 		bool list = key_type_is_list(row->type);
@@ -349,10 +346,9 @@ static const char *why_not(enum layer_id layer)
 static void find_path_fix(const struct explainer *e, enum policy_op op, struct str object,
 			  struct verdict *v)
 {
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(TEXT_MAX);
 	const char *path;
 
-	buf_init(&b, TEXT_MAX);
 	effective_print_path(&b, object);
 	path = keep(e, &b);
 	if (!path || !*path)
@@ -421,9 +417,8 @@ static void find_host_fix(const struct explainer *e, const struct host *target, 
 	struct cordon_error ignored;
 	struct policy *policy;
 	struct change change = { .key = KEY_NETWORK };
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(512);
 
-	buf_init(&b, 512);
 	host_print(&b, target);
 	change.text = keep(e, &b);
 	if (change.text && rebuild(e, &change, 1, &policy, &ignored) == 0 &&
@@ -439,9 +434,8 @@ int verdict_of_host(const struct explainer *e, const struct host *target, struct
 	const struct policy *policy = e->setup.situation.policy;
 	struct host_decision d = policy_decide_host(policy, target);
 	struct verdict v = { .op = "connect", .allowed = d.allowed, .layer = d.layer };
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(TEXT_MAX);
 
-	buf_init(&b, TEXT_MAX);
 	buf_adds(&b, "network");
 	if (d.host) {
 		buf_addc(&b, ' ');

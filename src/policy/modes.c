@@ -56,11 +56,10 @@ static void add_quoted(struct buf *b, struct str text)
 const char *mode_prompt_constraint(struct arena *a, enum mode mode, struct str workspace)
 {
 	struct str head, tail;
-	autobuf struct buf b;
+	autobuf struct buf b = buf_make(8 * (size_t)PATH_BYTES_MAX);
 
 	if (!modes[mode].constraint)
 		return "";
-	buf_init(&b, 8 * (size_t)PATH_BYTES_MAX);
 	str_cut(str_of(modes[mode].constraint), '%', &head, &tail);
 	buf_add(&b, head);
 	add_quoted(&b, workspace);
