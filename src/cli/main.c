@@ -1,9 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dispatch only. */
-#include <stdio.h>
+#include <string.h>
 
-int main(void)
+#include "cli/cmd.h"
+#include "cli/opts.h"
+#include "cli/out.h"
+
+#define MEMORY_MAX ((size_t)512 << 20)
+
+/* A line that could not be read may still have said in which form to complain. */
+static void want_json(struct opts *o, char **argv)
 {
-	puts("cordon " CORDON_VERSION);
-	return 0;
+	for (; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (strcmp(*argv, "--json") == 0)
+			o->value[OPTION_JSON] = "";
+}
+
+static int no_command(const struct opts *o)
+{
+	struct cordon_error err;
+
+	err_set(&err, CORDON_E_USAGE, 0, "usage", "no command was named");
+	err_hint(&err, "for example 'cordon run -- make test'; 'cordon help' lists the commands");
+	return out_error(o, &err);
+}
+
+static int dispatch(char **argv, struct arena *a)
+{
+	struct cordon_error err;
+	struct opts o;
+
+	if (opts_parse(a, argv, &o, &err) < 0) {
+		want_json(&o, argv);
+		return out_error(&o, &err);
+	}
+	if (opts_given(&o, OPTION_HELP))
+		return help_print(&o, o.command);
+	if (opts_given(&o, OPTION_VERSION))
+		return version_print(&o);
+	return o.command ? o.command->main(&o) : no_command(&o);
+}
+
+int main(int argc, char **argv)
+{
+	autoarena struct arena a;
+
+	out_open_standard();
+	arena_init(&a, MEMORY_MAX);
+	return dispatch(argv + (argc > 0), &a);
 }

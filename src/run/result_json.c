@@ -23,6 +23,8 @@ static bool set_error(const struct cordon_error *e, json_t *object)
 
 	return set(object, "error", error) &&
 	       set(error, "code", json_string(cordon_code_to_string(e->code))) &&
+	       set(error, "kind",
+		   json_string(cordon_kind_to_string(cordon_code_kind(e->code)))) &&
 	       set(error, "stage", json_string(e->stage)) &&
 	       json_set_text(error, "message", str_of(e->message)) &&
 	       json_set_text(error, "hint", str_of(e->hint));
@@ -50,7 +52,7 @@ int run_result_to_json(const struct run_result *r, json_t *object, struct cordon
 	    set(object, "survivors", json_integer((json_int_t)r->survivors)) &&
 	    (!r->left || set(object, "left", json_integer((json_int_t)r->left))) &&
 	    (!r->captured || set_streams(r, object)) &&
-	    (r->cause != RUN_CAUSE_setup || set_error(&r->error, object)))
+	    ((r->cause != RUN_CAUSE_setup && !r->error.code) || set_error(&r->error, object)))
 		return 0;
 	return err_nomem(err, "result");
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a configuration file, and builds each profile in it, to find what is wrong. */
+#include "cli/check.h"
+
+#include <string.h>
+
+#include "base/fd.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+
+int check_read(struct opts *o, const char *path, enum source source, struct config *ret,
+	       struct cordon_error *err)
+{
+	bool standard = strcmp(path, "-") == 0;
+	const char *name = standard ? "<stdin>" : path;
+	struct str text;
+	int r;
+
+	if (standard)
+		r = fd_read_stream(o->arena, 0, name, CONFIG_BYTES_MAX, &text, err);
+	else
+		r = fd_read_file(o->arena, path, CONFIG_BYTES_MAX, &text, err);
+	return r < 0 ? r : config_parse(o->arena, text, name, source, ret, err);
+}
+
+static int build(struct opts *o, const struct situation *s, const struct config *config,
+		 const char *profile, struct cordon_error *err)
+{
+	struct policy_input in = {
+		.profile = profile, .builtin = &s->builtin, .places = s->places,
+		.world = &s->world,
+	};
+	struct policy *policy;
+
+	if (config->origin.source == SOURCE_PROJECT)
+		in.project = config;
+	else if (config->origin.source == SOURCE_SYSTEM)
+		in.system = config;
+	else
+		in.user = config;
+	return policy_build(o->arena, &in, &policy, err);
+}
+
+/* Paths, hosts and names of parents are looked at only when a policy is built. */
+static int build_all(struct opts *o, const struct config *config, struct cordon_error *err)
+{
+	struct situation_options options;
+	struct situation s;
+	int r;
+
+	opts_situation(o, &options);
+	options.no_files = true;
+	r = situation_read(o->arena, &options, &s, err);
+	if (r == 0)
+		r = build(o, &s, config, NULL, err);
+	for (size_t i = 0; i < config->profiles.n && r == 0; i++)
+		r = build(o, &s, config, config->profiles.at[i].name.p, err);
+	return r;
+}
+
+int check_file(struct opts *o, const char *path, enum source source)
+{
+	struct cordon_error err;
+	struct config config;
+	autobuf struct buf b = buf_make(64);
+	int r = check_read(o, path, source, &config, &err);
+
+	if (r == 0)
+		r = build_all(o, &config, &err);
+	if (r < 0)
+		return out_error(o, &err);
+	if (opts_given(o, OPTION_JSON))
+		return out_json(o, json_pack("{s:b}", "ok", 1));
+	buf_adds(&b, "ok\n");
+	return out_text(o, &b);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon completion: scripts for shells, made from the tables. */
+#include <string.h>
+
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "policy/profiles.h"
+
+#define SCRIPT_MAX ((size_t)1 << 20)
+
+static void each_flag(const struct command_row *command, struct buf *b,
+		      void (*print)(struct buf *, const struct command_row *, const char *flag,
+				    char letter, const char *argument, const char *help))
+{
+	for (unsigned i = 0; i < OPTION_COUNT; i++)
+		if (option_applies(&option_rows[i], command))
+			print(b, command, option_rows[i].flag, option_rows[i].letter,
+			      option_rows[i].argument, option_rows[i].help);
+	for (unsigned k = 0; k < KEY_COUNT && command->flags & TAKES_POLICY; k++)
+		if (key_rows[k].flag)
+			print(b, command, key_rows[k].flag, 0, key_rows[k].argument,
+			      key_rows[k].help);
+}
+
+static void bash_flag(struct buf *b, const struct command_row *command, const char *flag,
+		      char letter, const char *argument, const char *help)
+{
+	(void)command;
+	(void)letter;
+	(void)argument;
+	(void)help;
+	buf_addf(b, " %s", flag);
+}
+
+static void print_profiles(struct buf *b)
+{
+	for (const struct builtin_file *f = builtin_files; f->name; f++)
+		if (strcmp(f->name, "defaults") != 0)
+			buf_addf(b, " %s", f->name);
+}
+
+/* The words a command can start with: the bare ones of its synopsis. */
+static void print_subcommands(struct buf *b, const struct command_row *command)
+{
+	struct str rest = str_of(command->synopsis), part, word, tail;
+	bool more = true;
+
+	while (more) {
+		more = str_cut(rest, '|', &part, &rest);
+		str_cut(str_trim(part), ' ', &word, &tail);
+		if (word.n && word.p[0] >= 'a' && word.p[0] <= 'z')
+			buf_addf(b, " %.*s", STR_ARG(word));
+	}
+}
+
+static void print_bash(struct buf *b)
+{
+	buf_adds(b, "_cordon() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}"
+		    " words=\n\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"");
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		buf_addf(b, "%s%s", i ? " " : "", command_rows[i].name);
+	buf_adds(b, "\"\n\telse\n\t\tcase $prev in\n\t\t-p | --profile | --sandbox-profile) words=\"");
+	print_profiles(b);
+	buf_adds(b, "\" ;;\n\t\t-*[!a-z]*) ;;\n\t\tesac\n\t\t[ -n \"$words\" ] || case "
+		    "${COMP_WORDS[1]} in\n");
+	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
+		buf_addf(b, "\t\t%s) words=\"", command_rows[i].name);
+		print_subcommands(b, &command_rows[i]);
+		each_flag(&command_rows[i], b, bash_flag);
+		buf_adds(b, "\" ;;\n");
+	}
+	buf_adds(b, "\t\tesac\n\tfi\n\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}\n"
+		    "complete -o default -F _cordon cordon\n");
+}
+
+static void fish_text(struct buf *b, const char *text)
+{
+	buf_addc(b, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_addc(b, '\\');
+		buf_addc(b, *text);
+	}
+	buf_addc(b, '\'');
+}
+
+static void fish_flag(struct buf *b, const struct command_row *command, const char *flag,
+		      char letter, const char *argument, const char *help)
+{
+	buf_addf(b, "complete -c cordon -n '__fish_seen_subcommand_from %s' -l %s", command->name,
+		 flag + 2);
+	if (letter)
+		buf_addf(b, " -s %c", letter);
+	if (*argument && *argument != '[')
+		buf_adds(b, " -r");
+	buf_adds(b, " -d ");
+	fish_text(b, help);
+	buf_addc(b, '\n');
+}
+
+static void print_fish(struct buf *b)
+{
+	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
+		buf_addf(b, "complete -c cordon -n __fish_use_subcommand -a %s -d ",
+			 command_rows[i].name);
+		fish_text(b, command_rows[i].help);
+		buf_addc(b, '\n');
+		each_flag(&command_rows[i], b, fish_flag);
+	}
+}
+
+/* In an _arguments specification brackets and colons have a meaning. */
+static void zsh_flag(struct buf *b, const struct command_row *command, const char *flag,
+		     char letter, const char *argument, const char *help)
+{
+	(void)command;
+	(void)letter;
+	buf_addf(b, "\t\t\t'%s%s[", flag, *argument && *argument != '[' ? "=" : "");
+	for (; *help; help++) {
+		if (strchr("[]:\\", *help))
+			buf_addc(b, '\\');
+		if (*help == '\'')
+			buf_adds(b, "'\\'");
+		buf_addc(b, *help);
+	}
+	buf_addf(b, "]%s' \\\n", *argument && *argument != '[' ? ":value:_files" : "");
+}
+
+static void print_zsh(struct buf *b)
+{
+	buf_adds(b, "#compdef cordon\n_cordon() {\n\tif (( CURRENT == 2 )); then\n\t\tlocal -a "
+		    "commands=(\n");
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		buf_addf(b, "\t\t\t'%s:%s'\n", command_rows[i].name, command_rows[i].help);
+	buf_adds(b, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n");
+	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
+		buf_addf(b, "\t%s)\n\t\t_arguments \\\n", command_rows[i].name);
+		each_flag(&command_rows[i], b, zsh_flag);
+		buf_adds(b, "\t\t\t'*:argument:_files' ;;\n");
+	}
+	buf_adds(b, "\tesac\n}\n_cordon \"$@\"\n");
+}
+
+int cmd_completion(struct opts *o)
+{
+	static const char *const shells[] = { "bash", "zsh", "fish", NULL };
+	static void (*const printers[])(struct buf *) = { print_bash, print_zsh, print_fish };
+	struct cordon_error err;
+	autobuf struct buf b = buf_make(SCRIPT_MAX);
+	int which = opts_subcommand(o, shells, &err);
+	int r = which < 0 ? which : opts_words(o, 1, 1, &err);
+
+	if (r < 0)
+		return out_error(o, &err);
+	printers[which](&b);
+	if (opts_given(o, OPTION_JSON))
+		return out_json(o, json_pack("{s:s, s:s%}", "shell", shells[which], "script", b.p,
+					     b.n));
+	return out_text(o, &b);
+}

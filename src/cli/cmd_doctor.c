@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cordon doctor: tries what this machine can enforce, and says which backend each
+ * profile would get. The exit status is 0 when the profile in force can be enforced.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/probe.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "fmt/json.h"
+#include "policy/profiles.h"
+
+struct prospect {
+	const char *profile;
+	const char *backend;	/* NULL: refused */
+	const char *text;	/* what is lost, or why it is refused */
+	const char *hint;
+};
+
+struct doctor {
+	struct opts *o;
+	struct situation situation;
+	struct caps caps;
+	VEC(struct prospect) prospects;
+	bool can_run;		/* the profile in force */
+	struct cordon_error err;
+};
+
+/* What would happen with one profile; built-in ones only, so files do not matter. */
+static int look_at(struct doctor *d, const char *profile)
+{
+	struct situation_options options;
+	struct prospect *p = vec_push(&d->prospects, d->o->arena);
+	const struct backend *backend;
+	struct situation s;
+	struct plan *plan;
+	autobuf struct buf lost = buf_make(4096);
+	struct cordon_error err;
+
+	if (!p)
+		return err_nomem(&d->err, "doctor");
+	p->profile = profile;
+	opts_situation(d->o, &options);
+	options.profile = profile;
+	options.flags = NULL;
+	if (situation_read(d->o->arena, &options, &s, &err) < 0 ||
+	    situation_plan(&s, &d->caps, &backend, &plan, &err) < 0) {
+		p->text = arena_dup(d->o->arena, str_of(err.message));
+		p->hint = arena_dup(d->o->arena, str_of(err.hint));
+		return 0;
+	}
+	plan_print_degraded(&lost, plan);
+	p->backend = plan->backend;
+	p->text = arena_dup(d->o->arena, buf_str(&lost));
+	return p->text ? 0 : err_nomem(&d->err, "doctor");
+}
+
+static int examine(struct doctor *d)
+{
+	struct cordon_error refused;
+	const struct backend *backend;
+	struct plan *plan;
+	int r = setup_policy(d->o, &d->situation, &d->err);
+
+	if (r == 0)
+		r = probe_thorough(d->o->arena, d->situation.places.workdir, getenv("PATH"),
+				   &d->caps, &d->err);
+	if (r < 0)
+		return r;
+	d->can_run = situation_plan(&d->situation, &d->caps, &backend, &plan, &refused) == 0;
+	for (const struct builtin_file *f = builtin_files; f->name && r == 0; f++)
+		if (strcmp(f->name, "defaults") != 0)
+			r = look_at(d, f->name);
+	return r;
+}
+
+static void print_caps(struct buf *b, const struct caps *caps)
+{
+	buf_adds(b, "This machine can enforce:\n");
+	for (unsigned c = 0; c < CAP_COUNT; c++) {
+		if (!caps->value[c])
+			continue;
+		buf_addf(b, "  %-18s%s", cap_rows[c].name, cap_rows[c].purpose);
+		if (c == CAP_LANDLOCK)
+			buf_addf(b, " (ABI %u)", caps->value[c]);
+		if (c == CAP_BWRAP && caps->bwrap_path) {
+			buf_adds(b, " (");
+			buf_add_escaped(b, str_of(caps->bwrap_path));
+			buf_adds(b, ")");
+		}
+		buf_addc(b, '\n');
+	}
+	buf_adds(b, "\nIt cannot:\n");
+	for (unsigned c = 0; c < CAP_COUNT; c++) {
+		if (caps->value[c])
+			continue;
+		buf_addf(b, "  %-18s%s\n", cap_rows[c].name, cap_rows[c].purpose);
+		if (caps->why[c])
+			buf_addf(b, "%20swhy: %s\n", "", caps->why[c]);
+		buf_addf(b, "%20sfix: %s\n", "", cap_rows[c].fix);
+	}
+}
+
+static int print_text(struct doctor *d)
+{
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+
+	print_caps(&b, &d->caps);
+	buf_adds(&b, "\nProfiles:\n");
+	vec_each(p, &d->prospects) {
+		buf_addf(&b, "  %-12s", p->profile);
+		if (!p->backend) {
+			buf_adds(&b, "refused: ");
+			out_add_message(&b, str_of(p->text));
+			buf_addf(&b, "\n%14sfix: ", "");
+			out_add_message(&b, str_of(p->hint));
+		} else {
+			buf_addf(&b, "%s%s%s", p->backend, *p->text ? ", without " : "", p->text);
+		}
+		buf_addc(&b, '\n');
+	}
+	buf_addf(&b, "\nProfile in force: ");
+	buf_add_escaped(&b, str_of(d->situation.policy->profile));
+	buf_addf(&b, ", which can%s be enforced here.\n", d->can_run ? "" : "NOT");
+	return out_text(d->o, &b);
+}
+
+static json_t *caps_to_json(const struct caps *caps)
+{
+	json_t *list = json_array();
+
+	for (unsigned c = 0; c < CAP_COUNT; c++)
+		if (json_array_append_new(
+			    list, json_pack("{s:s, s:i, s:s, s:s?, s:s}", "name", cap_rows[c].name,
+					    "value", (int)caps->value[c], "purpose",
+					    cap_rows[c].purpose, "why", caps->why[c], "fix",
+					    cap_rows[c].fix)) < 0) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}
+
+static json_t *prospects_to_json(const struct doctor *d)
+{
+	json_t *list = json_array();
+
+	vec_each(p, &d->prospects) {
+		json_t *row = json_pack("{s:s, s:s?}", "profile", p->profile, "backend", p->backend);
+
+		if (!row || !json_set_text(row, p->backend ? "degraded" : "refused",
+					   str_of(p->text)) ||
+		    json_array_append(list, row) < 0) {
+			json_decref(row);
+			json_decref(list);
+			return NULL;
+		}
+		json_decref(row);
+	}
+	return list;
+}
+
+int cmd_doctor(struct opts *o)
+{
+	struct doctor d = { .o = o };
+	int r = opts_words(o, 0, 0, &d.err), status;
+
+	if (r == 0)
+		r = examine(&d);
+	if (r < 0)
+		return out_error(o, &d.err);
+	if (opts_given(o, OPTION_JSON))
+		status = out_json(o, json_pack("{s:o, s:o, s:s, s:b}", "capabilities",
+					       caps_to_json(&d.caps), "profiles",
+					       prospects_to_json(&d), "profile",
+					       d.situation.policy->profile, "enforceable",
+					       d.can_run));
+	else
+		status = print_text(&d);
+	return status ? status : d.can_run ? 0 : STATUS_FAILED;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon explain: verdicts on paths, hosts and commands, for people and as JSON. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/spawn.h"
+#include "cli/out.h"
+#include "cli/verdict.h"
+#include "fmt/json.h"
+
+struct answer {
+	struct opts *o;
+	struct explainer explainer;
+	struct buf text;
+	json_t *list;
+	bool out_of_memory;
+	struct cordon_error err;
+};
+
+/* --- printing ----------------------------------------------------------------------------- */
+
+static void print_verdict(struct buf *b, const struct verdict *v)
+{
+	buf_addf(b, "  %-8s%-9s%s", v->op, v->allowed ? "allowed" : "denied", v->by);
+	if (v->origin) {
+		buf_adds(b, " [");
+		origin_print(b, v->origin);
+		buf_addc(b, ']');
+	}
+	buf_addc(b, '\n');
+	if (v->held_by)
+		buf_addf(b, "%19senforced by %s\n", "", v->held_by);
+	else
+		buf_addf(b, "%19snot enforced here: %s\n", "", v->loose);
+	if (v->fix.flags) {
+		buf_addf(b, "%19sto allow it: %s\n", "", v->fix.flags);
+		buf_addf(b, "%19sor in config.toml, below [sandbox]: %s\n", "", v->fix.toml);
+	}
+	if (v->fix.why_not)
+		buf_addf(b, "%19s%s\n", "", v->fix.why_not);
+	if (v->fix.opens_secret)
+		buf_addf(b, "%19swarning: that gives a secret away\n", "");
+}
+
+static json_t *fix_to_json(const struct fix *fix)
+{
+	json_t *row;
+
+	if (!fix->flags)
+		return json_null();
+	row = json_object();
+	if (row && json_set_text(row, "flags", str_of(fix->flags)) &&
+	    json_set_text(row, "toml", str_of(fix->toml)) &&
+	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0)
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+static json_t *verdict_to_json(const struct verdict *v)
+{
+	json_t *row = json_pack("{s:s, s:b, s:s, s:s?, s:o?}", "op", v->op, "allowed", v->allowed,
+				"layer", layer_id_to_string(v->layer), "reason", v->fix.why_not,
+				"fix", fix_to_json(&v->fix));
+	autobuf struct buf from = buf_make(16384);
+
+	if (v->origin)
+		origin_print(&from, v->origin);
+	if (row && json_set_text(row, "rule", str_of(v->by)) &&
+	    json_set_text(row, "from", buf_str(&from)) &&
+	    json_set_text(row, v->held_by ? "enforced_by" : "not_enforced",
+			  str_of(v->held_by ? v->held_by : v->loose)))
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+static void add_verdict(struct answer *a, json_t *verdicts, const struct verdict *v)
+{
+	if (opts_given(a->o, OPTION_JSON))
+		a->out_of_memory |= json_array_append_new(verdicts, verdict_to_json(v)) < 0;
+	else
+		print_verdict(&a->text, v);
+}
+
+/* Starts the answer for one object; returns the array its verdicts go to. */
+static json_t *begin(struct answer *a, const char *kind, struct str object, struct str real)
+{
+	json_t *row = json_object(), *verdicts = json_array();
+
+	a->out_of_memory |= !row || !json_set_text(row, kind, object) ||
+			    (real.n && !json_set_text(row, "real", real));
+	a->out_of_memory |= json_object_set_new(row, "verdicts", verdicts) < 0;
+	a->out_of_memory |= json_array_append_new(a->list, row) < 0;
+	buf_add_escaped(&a->text, object);
+	if (real.n && !str_eq(real, object)) {
+		buf_adds(&a->text, " -> ");
+		buf_add_escaped(&a->text, real);
+	}
+	buf_addc(&a->text, '\n');
+	return verdicts;
+}
+
+/* --- objects -------------------------------------------------------------------------------- */
+
+static bool wanted(const struct opts *o, enum policy_op op)
+{
+	bool any = opts_given(o, OPTION_READ) || opts_given(o, OPTION_WRITE) ||
+		   opts_given(o, OPTION_EXEC);
+
+	if (!any)
+		return true;
+	return opts_given(o, op == POLICY_READ	? OPTION_READ :
+			     op == POLICY_WRITE ? OPTION_WRITE :
+						  OPTION_EXEC);
+}
+
+static int explain_path(struct answer *a, const char *word)
+{
+	static const enum policy_op ops[] = { POLICY_READ, POLICY_WRITE, POLICY_EXEC };
+	const struct situation *s = &a->explainer.setup.situation;
+	char cwd[PATH_BYTES_MAX + 1];
+	struct str real;
+	struct node node;
+	const char *path;
+	json_t *verdicts;
+	int r;
+
+	path = path_normalise(a->o->arena,
+			      word[0] == '/'		       ? STR("/") :
+			      getcwd(cwd, sizeof(cwd)) ? str_of(cwd) :
+							       s->places.workdir,
+			      str_of(word));
+	if (!path)
+		return err_set(&a->err, CORDON_E_USAGE, 0, "explain", "not a path");
+	r = s->world.resolve(&s->world, a->o->arena, str_of(path), &real, &node, &a->err);
+	if (r < 0)
+		return r;
+	verdicts = begin(a, "path", str_of(path), real);
+	for (unsigned i = 0; i < 3 && r == 0; i++) {
+		struct verdict v;
+
+		if (!wanted(a->o, ops[i]))
+			continue;
+		r = verdict_of_path(&a->explainer, ops[i], real, &v, &a->err);
+		if (r == 0)
+			add_verdict(a, verdicts, &v);
+	}
+	return r;
+}
+
+static int explain_host(struct answer *a, const struct host *host, const char *word)
+{
+	struct verdict v;
+	int r = verdict_of_host(&a->explainer, host, &v, &a->err);
+
+	if (r == 0)
+		add_verdict(a, begin(a, "host", str_of(word), (struct str){ 0 }), &v);
+	return r;
+}
+
+/* A word with a slash, or that names a file, is a path; so is one that no host could
+ * be called. */
+static bool is_host(const struct opts *o, const char *word, struct host *ret)
+{
+	struct cordon_error ignored;
+
+	if (strchr(word, '/') || word[0] == '.' || word[0] == '~' || access(word, F_OK) == 0 ||
+	    opts_given(o, OPTION_READ) || opts_given(o, OPTION_WRITE) ||
+	    opts_given(o, OPTION_EXEC))
+		return false;
+	return host_parse_target(str_of(word), ret, &ignored) == 0;
+}
+
+static int explain_word(struct answer *a, const char *word)
+{
+	struct host host;
+
+	if (!*word)
+		return err_set(&a->err, CORDON_E_USAGE, 0, "usage", "an empty word names nothing");
+	return is_host(a->o, word, &host) ? explain_host(a, &host, word) : explain_path(a, word);
+}
+
+/* The variables the command would get decide where its program is found. */
+static const char *path_variable(const struct answer *a)
+{
+	const struct plan *plan = a->explainer.setup.plan;
+
+	if (plan)
+		vec_each(op, &plan->ops)
+			if (op->kind == OP_ENV_SET && str_eq(op->path, STR("PATH")))
+				return arena_dup(a->o->arena, op->source);
+	return getenv("PATH");
+}
+
+/* The program, and those of its arguments that name something. */
+static int explain_command(struct answer *a, char **argv)
+{
+	const struct situation *s = &a->explainer.setup.situation;
+	const char *program;
+	int r = spawn_search_path(a->o->arena, argv[0], path_variable(a), s->places.workdir.p, &program,
+				  &a->err);
+
+	if (r == 0)
+		r = explain_path(a, program);
+	for (char **arg = argv + 1; *arg && r == 0; arg++)
+		if (**arg && **arg != '-' && (strchr(*arg, '/') || access(*arg, F_OK) == 0) &&
+		    !strstr(*arg, "://"))
+			r = explain_path(a, *arg);
+	return r;
+}
+
+static int explain_all(struct answer *a)
+{
+	int r = explainer_open(a->o, &a->explainer, &a->err);
+
+	if (r < 0)
+		return r;
+	setup_warn(a->o, a->explainer.setup.situation.policy);
+	for (size_t i = 0; i < a->o->words.n && r == 0; i++)
+		r = explain_word(a, a->o->words.at[i]);
+	if (r == 0 && a->o->rest && *a->o->rest)
+		r = explain_command(a, a->o->rest);
+	return r;
+}
+
+int cmd_explain(struct opts *o)
+{
+	struct answer a = { .o = o };
+	int status;
+
+	if (!o->words.n && !(o->rest && *o->rest)) {
+		err_set(&a.err, CORDON_E_USAGE, 0, "usage", "explain what?");
+		err_hint(&a.err, "cordon explain %s", o->command->synopsis);
+		return out_error(o, &a.err);
+	}
+	a.list = json_array();
+	buf_init(&a.text, OUT_BYTES_MAX);
+	if (explain_all(&a) < 0) {
+		status = out_error(o, &a.err);
+	} else if (a.out_of_memory) {
+		err_nomem(&a.err, "explain");
+		status = out_error(o, &a.err);
+	} else if (opts_given(o, OPTION_JSON)) {
+		status = out_json(o, json_pack("{s:s, s:O}", "profile",
+					       a.explainer.setup.situation.policy->profile,
+					       "objects", a.list));
+	} else {
+		status = out_text(o, &a.text);
+	}
+	buf_free(&a.text);
+	json_decref(a.list);
+	return status;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon policy render: the plan, in the forms there are. */
+#include <string.h>
+
+#include "backend/bwrap.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "fmt/json.h"
+
+enum format { FORMAT_PLAN, FORMAT_JSON, FORMAT_BWRAP };
+
+/* One option and its values a line, as it could be pasted into a shell. */
+static void print_bwrap(struct buf *b, const struct bwrap_args *args)
+{
+	buf_adds(b, "bwrap");
+	vec_each(word, &args->options) {
+		bool option = strncmp(*word, "--", 2) == 0;
+
+		buf_adds(b, option ? " \\\n  " : " ");
+		out_shell_quote(b, str_of(*word));
+	}
+	buf_adds(b, " \\\n  -- COMMAND\n");
+}
+
+static json_t *bwrap_to_json(const struct bwrap_args *args)
+{
+	json_t *list = json_array();
+	int bad = !list;
+
+	vec_each(word, &args->options) {
+		json_t *item = json_object();
+
+		/* As text, because an argument need not be UTF-8. */
+		bad |= !item || !json_set_text(item, "argument", str_of(*word));
+		bad |= json_array_append_new(list, item);
+	}
+	if (!bad)
+		return json_pack("{s:o}", "arguments", list);
+	json_decref(list);
+	return NULL;
+}
+
+static int render(struct opts *o, const struct plan *plan, enum format format)
+{
+	struct bwrap_args args = { 0 };
+	struct cordon_error err;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+
+	switch (format) {
+	case FORMAT_JSON:
+		return out_json(o, plan_to_json(plan));
+	case FORMAT_PLAN:
+		plan_print(&b, plan);
+		break;
+	case FORMAT_BWRAP:
+		if (bwrap_options(o->arena, plan, &args, &err) < 0)
+			return out_error(o, &err);
+		if (opts_given(o, OPTION_JSON))
+			return out_json(o, bwrap_to_json(&args));
+		print_bwrap(&b, &args);
+		break;
+	}
+	return out_text(o, &b);
+}
+
+int cmd_policy(struct opts *o)
+{
+	static const char *const names[] = { "render", NULL };
+	static const char *const formats[] = { "plan", "json", "bwrap", NULL };
+	struct setup setup = { 0 };
+	struct cordon_error err;
+	int format = -1, r = opts_subcommand(o, names, &err);
+
+	if (r >= 0)
+		r = opts_words(o, 1, 1, &err);
+	if (r >= 0)
+		r = format = opts_choice(o, OPTION_FORMAT, formats,
+					 opts_given(o, OPTION_JSON) ? FORMAT_JSON : FORMAT_PLAN,
+					 &err);
+	if (r >= 0)
+		r = setup_plan(o, &setup, &err);
+	if (r < 0)
+		return out_error(o, &err);
+	setup_warn(o, setup.plan->policy);
+	return render(o, setup.plan, (enum format)format);
+}

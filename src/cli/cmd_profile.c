@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon profile: list, show, check. */
+#include <string.h>
+
+#include "base/fd.h"
+#include "cli/check.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "fmt/json.h"
+#include "fmt/located.h"
+#include "policy/profiles.h"
+
+/* The comment at the top of a built-in profile is its summary. */
+static struct str summary(const struct builtin_file *file)
+{
+	struct str text = { file->text, file->size }, line, rest;
+
+	str_cut(text, '\n', &line, &rest);
+	while (line.n && (line.p[0] == '#' || line.p[0] == ' '))
+		line = str_skip(line, 1);
+	return line;
+}
+
+static bool is_profile(const struct builtin_file *file)
+{
+	return strcmp(file->name, "defaults") != 0;
+}
+
+static int list_json(struct opts *o, const struct situation *s)
+{
+	const struct config *files[] = { &s->system.config, &s->user.config };
+	json_t *list = json_array();
+	int bad = !list;
+
+	for (const struct builtin_file *f = builtin_files; f->name; f++)
+		if (is_profile(f))
+			bad |= json_array_append_new(list, json_pack("{s:s, s:s, s:s%}", "name",
+								     f->name, "from", "built in",
+								     "summary", summary(f).p,
+								     summary(f).n));
+	for (unsigned i = 0; i < 2; i++)
+		vec_each(p, &files[i]->profiles) {
+			json_t *row = json_object();
+
+			bad |= !row || !json_set_text(row, "name", p->name) ||
+			       !json_set_text(row, "from", str_of(p->origin.file));
+			bad |= json_array_append_new(list, row);
+		}
+	if (!bad)
+		return out_json(o, json_pack("{s:o}", "profiles", list));
+	json_decref(list);
+	return out_json(o, NULL);
+}
+
+static int profile_list(struct opts *o)
+{
+	const struct config *files[2];
+	struct cordon_error err;
+	struct situation s;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+
+	if (setup_policy(o, &s, &err) < 0)
+		return out_error(o, &err);
+	if (opts_given(o, OPTION_JSON))
+		return list_json(o, &s);
+	for (const struct builtin_file *f = builtin_files; f->name; f++)
+		if (is_profile(f))
+			buf_addf(&b, "%-12s %.*s\n", f->name, STR_ARG(summary(f)));
+	files[0] = &s.system.config;
+	files[1] = &s.user.config;
+	for (unsigned i = 0; i < 2; i++)
+		vec_each(p, &files[i]->profiles) {
+			buf_add_escaped(&b, p->name);
+			buf_adds(&b, "  (");
+			origin_print(&b, &p->origin);
+			buf_adds(&b, ")\n");
+		}
+	return out_text(o, &b);
+}
+
+static const char *nearest(struct opts *o, const struct situation *s, struct str name)
+{
+	const struct config *files[] = { &s->builtin, &s->system.config, &s->user.config };
+	VEC(const char *) names = { 0 };
+
+	for (unsigned i = 0; i < 3; i++)
+		vec_each(p, &files[i]->profiles) {
+			const char **slot = vec_push(&names, o->arena);
+
+			if (slot)
+				*slot = p->name.p;
+		}
+	return vec_push(&names, o->arena) ? str_nearest(name, names.at) : NULL;
+}
+
+static int unknown_profile(struct opts *o, const struct situation *s)
+{
+	struct str name = str_of(o->words.at[1]);
+	const char *near = nearest(o, s, name);
+	struct cordon_error err;
+
+	err_set(&err, CORDON_E_USAGE, 0, "profile", "there is no profile %s", quote(name).text);
+	if (near)
+		err_hint(&err, "did you mean '%s'?", near);
+	else
+		err_hint(&err, "'cordon profile list' shows what there is");
+	return out_error(o, &err);
+}
+
+/* A built-in profile is printed as it was written; of one in a file, its place. */
+static int profile_show(struct opts *o)
+{
+	const struct builtin_file *builtin;
+	const struct profile *found = NULL;
+	struct cordon_error err;
+	struct situation s;
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+
+	if (setup_policy(o, &s, &err) < 0)
+		return out_error(o, &err);
+	builtin = profiles_text(str_of(o->words.at[1]));
+	if (builtin)
+		buf_add(&b, (struct str){ builtin->text, builtin->size });
+	for (unsigned i = 0; i < 2; i++) {
+		const struct config *file = i ? &s.user.config : &s.system.config;
+		const struct profile *p = config_profile(file, str_of(o->words.at[1]));
+
+		if (!p)
+			continue;
+		found = p;
+		buf_adds(&b, builtin ? "# amended in " : "# defined in ");
+		origin_print(&b, &p->origin);
+		buf_addc(&b, '\n');
+	}
+	if (!builtin && !found)
+		return unknown_profile(o, &s);
+	if (opts_given(o, OPTION_JSON))
+		return out_json(o, json_pack("{s:s, s:s%}", "name", o->words.at[1], "toml", b.p,
+					     b.n));
+	return out_text(o, &b);
+}
+
+int cmd_profile(struct opts *o)
+{
+	static const char *const names[] = { "list", "show", "check", NULL };
+	struct cordon_error err;
+	int which = opts_subcommand(o, names, &err);
+	int r = which < 0 ? which : opts_words(o, which ? 2 : 1, which ? 2 : 1, &err);
+
+	if (r < 0)
+		return out_error(o, &err);
+	if (which == 0)
+		return profile_list(o);
+	return which == 1 ? profile_show(o) : check_file(o, o->words.at[1], SOURCE_USER);
+}

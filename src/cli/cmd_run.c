@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cordon run: options to a plan, remarks on what it does not do, the run, and its
+ * result in the forms that were asked for.
+ */
+#include <string.h>
+
+#include "base/num.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "cli/result_file.h"
+#include "fmt/json.h"
+#include "run/execute.h"
+
+enum on_violation { VIOLATION_REPORT, VIOLATION_FAIL, VIOLATION_KILL };
+
+struct runner {
+	struct opts *o;
+	struct setup setup;
+	struct result_file file;
+	enum on_violation on_violation;
+	bool capture;
+	struct cordon_error err;
+};
+
+/* What is wrong with the options together; nothing has been looked at yet. */
+static int check_options(struct runner *r)
+{
+	static const char *const words[] = { "report", "fail", "kill", NULL };
+	const struct opts *o = r->o;
+	int choice = opts_choice(o, OPTION_ON_VIOLATION, words, VIOLATION_REPORT, &r->err);
+
+	if (choice < 0)
+		return choice;
+	r->on_violation = (enum on_violation)choice;
+	r->capture = opts_given(o, OPTION_CAPTURE) || opts_given(o, OPTION_JSON);
+	if (!o->rest || !*o->rest) {
+		err_set(&r->err, CORDON_E_USAGE, 0, "usage", "no command to run was given");
+		return err_hint(&r->err, "for example: cordon run -- make test");
+	}
+	if (opts_given(o, OPTION_CAPTURE) && !opts_given(o, OPTION_JSON) &&
+	    !opts_given(o, OPTION_RESULT)) {
+		err_set(&r->err, CORDON_E_USAGE, 0, "usage",
+			"--capture puts the output into the result, and none was asked for");
+		return err_hint(&r->err, "add --result FILE, or use --json");
+	}
+	return 0;
+}
+
+/* Nobody would be there to see a violation: a promise to act on it would be empty. */
+static int check_violations(struct runner *r)
+{
+	const struct plan *plan = r->setup.plan;
+
+	if (r->on_violation == VIOLATION_REPORT || plan->enforced[GUARANTEE_REPORT])
+		return 0;
+	err_set(&r->err, CORDON_E_UNAVAILABLE, 0, "run",
+		"--on-violation %s: the %s backend does not observe refused actions, so none "
+		"would be noticed",
+		r->o->value[OPTION_ON_VIOLATION], plan->backend);
+	return err_hint(&r->err, "leave the option out; refused actions still fail inside");
+}
+
+static void say_before(const struct runner *r)
+{
+	const struct plan *plan = r->setup.plan;
+	const struct policy *policy = plan->policy;
+	autobuf struct buf lost = buf_make(4096);
+
+	setup_warn(r->o, policy);
+	if (!policy->confined) {
+		out_loud("running WITHOUT confinement (%s)", policy->unconfined_reason);
+		return;
+	}
+	if (strcmp(plan->backend, "passthrough") == 0) {
+		out_loud("running WITHOUT confinement (no backend can enforce the policy here)");
+		return;
+	}
+	plan_print_degraded(&lost, plan);
+	if (lost.n)
+		out_note(r->o, "not enforced by %s: %s", plan->backend, lost.p);
+}
+
+static void print_limit(struct buf *b, const struct policy *policy, enum key key)
+{
+	uint64_t number = policy_number(policy, key);
+
+	if (key_rows[key].type == TYPE_DURATION)
+		num_print_duration(b, number);
+	else if (key_rows[key].type == TYPE_SIZE)
+		num_print_size(b, number);
+	else
+		buf_addf(b, "%llu", (unsigned long long)number);
+}
+
+static void say_limit(const struct runner *r, enum key key, const char *sentence)
+{
+	autobuf struct buf limit = buf_make(64);
+
+	print_limit(&limit, r->setup.plan->policy, key);
+	out_note(r->o, "%s: %s %s", sentence, key_rows[key].flag, limit.p);
+}
+
+/* One sentence when the end was not the command's own doing. */
+static void say_after(const struct runner *r, const struct run_result *result)
+{
+	switch (result->cause) {
+	case RUN_CAUSE_exited:
+	case RUN_CAUSE_signal:
+		break;
+	case RUN_CAUSE_timeout:
+		say_limit(r, KEY_TIMEOUT, "the command was ended because its time was up");
+		break;
+	case RUN_CAUSE_memory:
+		say_limit(r, KEY_MEMORY, "the command was ended because it used too much memory");
+		break;
+	case RUN_CAUSE_cpu:
+		say_limit(r, KEY_CPU,
+			  "the command was ended because it used too much processor time");
+		break;
+	case RUN_CAUSE_procs:
+		say_limit(r, KEY_PROCS, "the command was ended because it had too many processes");
+		break;
+	case RUN_CAUSE_output:
+		say_limit(r, KEY_OUTPUT, "the command was ended because it printed too much");
+		break;
+	case RUN_CAUSE_policy:
+		if (!result->error.code)
+			out_loud("the run was ended by a violation of the policy");
+		break;
+	case RUN_CAUSE_setup:
+		break;
+	case RUN_CAUSE_COUNT:
+		break;
+	}
+	/* With --json the error is in the object. */
+	if (result->error.code && !opts_given(r->o, OPTION_JSON))
+		out_error_text(&result->error);
+	if (result->left)
+		out_loud("%zu processes of the run could not be ended", result->left);
+}
+
+/* The result in every form that was asked for; returns the exit status. */
+static int deliver(struct runner *r, const struct run_result *result)
+{
+	int status = run_result_status(result);
+	autobuf struct buf text = buf_make(OUT_BYTES_MAX);
+	json_t *json;
+
+	if (r->file.fd < 0 && !opts_given(r->o, OPTION_JSON))
+		return status;
+	json = execute_to_json(result, r->setup.plan);
+	if (json)
+		json_print(&text, json, true);
+	else
+		text.failed = true;
+	json_decref(json);
+	if (result_file_write(r->o->arena, &r->file, &text, &r->err) < 0)
+		status = out_error_text(&r->err);
+	if (opts_given(r->o, OPTION_JSON) && out_text(r->o, &text) != 0)
+		status = STATUS_FAILED;
+	return status;
+}
+
+/* The command was never started. */
+static int fail(struct runner *r)
+{
+	struct run_result result = {
+		.cause = RUN_CAUSE_setup, .exit_code = -1, .error = r->err,
+	};
+
+	say_after(r, &result);
+	return deliver(r, &result);
+}
+
+static int dry_run(struct runner *r)
+{
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+
+	if (opts_given(r->o, OPTION_JSON))
+		return out_json(r->o, plan_to_json(r->setup.plan));
+	plan_print(&b, r->setup.plan);
+	return out_text(r->o, &b);
+}
+
+static int run_it(struct runner *r)
+{
+	struct execute_options options = { .argv = r->o->rest, .capture = r->capture };
+	struct run_result result = { 0 };
+	int status;
+
+	if (execute(r->o->arena, &r->setup.situation, r->setup.backend, r->setup.plan,
+		    &r->setup.caps, &options, &result, &r->err) < 0)
+		return fail(r);
+	say_after(r, &result);
+	status = deliver(r, &result);
+	run_result_free(&result);
+	return status;
+}
+
+int cmd_run(struct opts *o)
+{
+	struct runner r = { .o = o };
+	int status;
+
+	result_file_init(&r.file);
+	if (check_options(&r) < 0)
+		return out_error(o, &r.err);
+	/* First of all, before any descriptor of cordon's own could take its number. */
+	if (opts_given(o, OPTION_RESULT) &&
+	    result_file_open(o->arena, o->value[OPTION_RESULT], &r.file, &r.err) < 0)
+		return out_error(o, &r.err);
+	if (setup_plan(o, &r.setup, &r.err) < 0 || check_violations(&r) < 0) {
+		status = fail(&r);
+	} else {
+		say_before(&r);
+		status = opts_given(o, OPTION_DRY_RUN) ? dry_run(&r) : run_it(&r);
+	}
+	result_file_close(&r.file);
+	return status;
+}

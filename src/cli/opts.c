@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parser of the command line. Knows no option by name: all of them are rows. */
+#include "cli/opts.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "fmt/located.h"
+
+#define stage "usage"
+
+const struct command_row command_rows[COMMAND_COUNT] = {
+#define COMMAND(id, text, words, about, takes) \
+	[COMMAND_##id] = { .name = text, .synopsis = words, .help = about, .flags = takes, \
+			   .main = cmd_##id },
+#include "cli/commands.def"
+#undef COMMAND
+};
+
+/* Bits of commands; those of POLICY follow from the flags in commands.def. */
+enum {
+#define COMMAND(id, text, words, about, takes) \
+	ON_##id = 1 << COMMAND_##id, POLICY_##id = (takes) & TAKES_POLICY ? ON_##id : 0,
+#include "cli/commands.def"
+#undef COMMAND
+	ALL = 0,
+#define COMMAND(id, ...) POLICY_##id |
+	POLICY =
+#include "cli/commands.def"
+		0,
+#undef COMMAND
+};
+
+const struct option_row option_rows[OPTION_COUNT] = {
+#define ON(command) ON_##command
+#define ITSELF .key = KEY_COUNT, .same_as = OPTION_COUNT
+#define SAME_AS(id) .key = KEY_COUNT, .same_as = OPTION_##id
+#define SETS(id) .key = KEY_##id, .same_as = OPTION_COUNT
+#define OPTION(id, text, short_form, arg, about, where, meaning) \
+	[OPTION_##id] = { .flag = text, .letter = short_form, .argument = arg, .help = about, \
+			  .commands = where, meaning },
+#include "cli/options.def"
+#undef OPTION
+#undef SETS
+#undef SAME_AS
+#undef ITSELF
+#undef ON
+};
+
+struct parser {
+	struct arena *arena;
+	struct opts *opts;
+	char **at;	/* the next word */
+	struct cordon_error *err;
+};
+
+/* What a flag turned out to be. */
+struct found {
+	enum option option;	/* OPTION_COUNT: a setting only */
+	enum key key;		/* KEY_COUNT: no setting */
+	const char *argument;
+	bool negative;		/* --no-X of a BOOL */
+};
+
+bool option_applies(const struct option_row *row, const struct command_row *command)
+{
+	if (!row->commands)
+		return true;
+	return command && row->commands & 1u << (command - command_rows);
+}
+
+static bool takes_settings(const struct opts *o)
+{
+	return o->command && o->command->flags & TAKES_POLICY;
+}
+
+/* --- looking up -------------------------------------------------------------------- */
+
+static struct found found_option(enum option option)
+{
+	return (struct found){ option, option_rows[option].key, option_rows[option].argument,
+			       false };
+}
+
+static bool find_option(const struct opts *o, struct str flag, struct found *ret)
+{
+	for (unsigned i = 0; i < OPTION_COUNT; i++)
+		if (option_applies(&option_rows[i], o->command) &&
+		    str_eq(flag, str_of(option_rows[i].flag))) {
+			*ret = found_option(i);
+			return true;
+		}
+	return false;
+}
+
+/* "--share-pid", "--no-share-pid" and, because its row says --no-ptrace, "--ptrace". */
+static bool find_bool(struct str flag, struct found *ret)
+{
+	bool negative = str_starts(flag, STR("--no-"));
+	struct str base = str_skip(flag, negative ? 5 : 2);
+
+	for (unsigned k = 0; k < KEY_COUNT; k++) {
+		struct str row = str_of(key_rows[k].flag);
+
+		if (key_rows[k].type != TYPE_BOOL || !row.n)
+			continue;
+		if (str_eq(base, str_skip(row, str_starts(row, STR("--no-")) ? 5 : 2))) {
+			*ret = (struct found){ OPTION_COUNT, k, "", negative };
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_flag(const struct opts *o, struct str flag, struct found *ret)
+{
+	enum key key;
+
+	if (find_option(o, flag, ret))
+		return true;
+	if (!takes_settings(o))
+		return false;
+	if (find_bool(flag, ret))
+		return true;
+	if (!key_from_flag(flag, &key))
+		return false;
+	*ret = (struct found){ OPTION_COUNT, key, key_rows[key].argument, false };
+	return true;
+}
+
+static const char *nearest_flag(const struct opts *o, struct str flag)
+{
+	const char *words[OPTION_COUNT + KEY_COUNT + 1];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < OPTION_COUNT; i++)
+		if (option_applies(&option_rows[i], o->command))
+			words[n++] = option_rows[i].flag;
+	for (unsigned k = 0; k < KEY_COUNT && takes_settings(o); k++)
+		if (key_rows[k].flag)
+			words[n++] = key_rows[k].flag;
+	words[n] = NULL;
+	return str_nearest(flag, words);
+}
+
+static const char *help_of(const struct opts *o)
+{
+	return o->command ? o->command->name : "";
+}
+
+static int unknown_flag(struct parser *p, struct str flag)
+{
+	const char *near = nearest_flag(p->opts, flag);
+
+	err_set(p->err, CORDON_E_USAGE, 0, stage, "unknown option %s", quote(flag).text);
+	if (near)
+		return err_hint(p->err, "did you mean %s?", near);
+	return err_hint(p->err, "'cordon help%s%s' lists the options",
+			*help_of(p->opts) ? " " : "", help_of(p->opts));
+}
+
+/* --- taking ------------------------------------------------------------------------ */
+
+static int take_setting(struct parser *p, enum key key, struct str flag, struct str value)
+{
+	const char *spelling = arena_dup(p->arena, flag);
+	struct origin origin = { .source = SOURCE_FLAGS, .file = spelling };
+	int r;
+
+	if (!spelling)
+		return err_nomem(p->err, stage);
+	r = layer_add_text(p->arena, &p->opts->flags, key, value, &origin, p->err);
+	if (r < 0 && p->err->code == CORDON_E_CONFIG) {
+		p->err->code = CORDON_E_USAGE;
+		r = -CORDON_E_USAGE;
+	}
+	return r;
+}
+
+static int take_bool(struct parser *p, const struct found *f, struct str flag, const char *value)
+{
+	bool yes = !value || strcmp(value, "true") == 0;
+
+	if (value && !yes && strcmp(value, "false") != 0)
+		return err_set(p->err, CORDON_E_USAGE, 0, stage, "%s: %s is not true or false",
+			       quote(flag).text, quote(str_of(value)).text);
+	return take_setting(p, f->key, flag, yes != f->negative ? STR("true") : STR("false"));
+}
+
+/* An argument that can only follow a '=': "--allow-network" alone means on. Written
+ * out but empty it is a variable that was not set, and must not open everything. */
+static int take_optional(struct parser *p, const struct found *f, struct str flag,
+			 const char *value)
+{
+	if (value && !*value) {
+		err_set(p->err, CORDON_E_USAGE, 0, stage, "%s= has no value", quote(flag).text);
+		return err_hint(p->err, "say off, on or a list of hosts");
+	}
+	return take_setting(p, f->key, flag, str_of(value));
+}
+
+static int need_argument(struct parser *p, struct str flag, const char *argument,
+			 const char **ret)
+{
+	const char *next = *p->at;
+
+	if (!next) {
+		err_set(p->err, CORDON_E_USAGE, 0, stage, "%s needs an argument: %s",
+			quote(flag).text, argument);
+		return err_hint(p->err, "'cordon help %s' says more", help_of(p->opts));
+	}
+	if (next[0] == '-' && next[1]) {
+		err_set(p->err, CORDON_E_USAGE, 0, stage,
+			"%s needs an argument (%s), and %s looks like an option", quote(flag).text,
+			argument, quote(str_of(next)).text);
+		return err_hint(p->err, "if it is meant, join the two with '='");
+	}
+	p->at++;
+	*ret = next;
+	return 0;
+}
+
+/* value: what followed '=', or NULL. */
+static int take_flag(struct parser *p, const struct found *f, struct str flag, const char *value)
+{
+	bool is_bool = f->key != KEY_COUNT && key_rows[f->key].type == TYPE_BOOL;
+	bool optional = f->key == KEY_NETWORK;
+	enum option option = f->option;
+	int r = 0;
+
+	if (is_bool)
+		return take_bool(p, f, flag, value);
+	if (optional)
+		return take_optional(p, f, flag, value);
+	if (!*f->argument && value)
+		return err_set(p->err, CORDON_E_USAGE, 0, stage, "%s takes no argument",
+			       quote(flag).text);
+	if (*f->argument && !value)
+		r = need_argument(p, flag, f->argument, &value);
+	if (r < 0)
+		return r;
+	if (f->key != KEY_COUNT)
+		return take_setting(p, f->key, flag, str_of(value));
+	if (*f->argument && !*value)
+		return err_set(p->err, CORDON_E_USAGE, 0, stage, "%s: the argument is empty",
+			       quote(flag).text);
+	if (option_rows[option].same_as != OPTION_COUNT)
+		option = option_rows[option].same_as;
+	p->opts->value[option] = value ? value : "";
+	return 0;
+}
+
+static int take_long(struct parser *p, const char *word)
+{
+	struct str flag, rest;
+	bool joined = str_cut(str_of(word), '=', &flag, &rest);
+	struct found f;
+
+	if (!find_flag(p->opts, flag, &f))
+		return unknown_flag(p, flag);
+	return take_flag(p, &f, flag, joined ? rest.p : NULL);
+}
+
+/* "-q", "-pNAME", "-p NAME", "-qp NAME". */
+static int take_short(struct parser *p, const char *word)
+{
+	for (const char *c = word + 1; *c; c++) {
+		const struct option_row *row = option_rows;
+		struct found f;
+
+		while (row < option_rows + OPTION_COUNT &&
+		       (row->letter != *c || !option_applies(row, p->opts->command)))
+			row++;
+		if (row == option_rows + OPTION_COUNT)
+			return unknown_flag(p, str_of(word));
+		f = found_option((enum option)(row - option_rows));
+		if (*row->argument)
+			return take_flag(p, &f, str_of(row->flag), c[1] ? c + 1 : NULL);
+		take_flag(p, &f, str_of(row->flag), NULL);
+	}
+	return 0;
+}
+
+static int take_word(struct parser *p, const char *word)
+{
+	const char **slot;
+
+	if (!p->opts->command) {
+		p->opts->command = command_by_name(word);
+		return p->opts->command ? 0 : command_unknown(word, p->err);
+	}
+	slot = vec_push(&p->opts->words, p->arena);
+	if (!slot)
+		return err_nomem(p->err, stage);
+	*slot = word;
+	return 0;
+}
+
+static int settle_sandbox(struct parser *p)
+{
+	if (!opts_given(p->opts, OPTION_SANDBOX))
+		return 0;
+	if (opts_given(p->opts, OPTION_NO_SANDBOX))
+		return err_set(p->err, CORDON_E_USAGE, 0, stage,
+			       "--sandbox and --no-sandbox contradict each other");
+	return take_setting(p, KEY_ENABLED, STR("--sandbox"), STR("true"));
+}
+
+int opts_parse(struct arena *a, char **argv, struct opts *ret, struct cordon_error *err)
+{
+	struct parser p = { a, ret, argv, err };
+	int r = 0;
+
+	*ret = (struct opts){ .arena = a };
+	while (r == 0 && *p.at) {
+		const char *word = *p.at;
+		bool option = word[0] == '-' && word[1];
+		bool ends = ret->command && ret->command->flags & TAKES_COMMAND;
+
+		if ((ends && !option) || strcmp(word, "--") == 0) {
+			ret->rest = p.at + option;
+			break;
+		}
+		p.at++;
+		if (!option)
+			r = take_word(&p, word);
+		else if (word[1] == '-')
+			r = take_long(&p, word);
+		else
+			r = take_short(&p, word);
+	}
+	return r < 0 ? r : settle_sandbox(&p);
+}
+
+/* --- what commands ask ----------------------------------------------------------------- */
+
+const struct command_row *command_by_name(const char *name)
+{
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(command_rows[i].name, name) == 0)
+			return &command_rows[i];
+	return NULL;
+}
+
+int command_unknown(const char *name, struct cordon_error *err)
+{
+	const char *words[COMMAND_COUNT + 1] = { 0 };
+	const char *near;
+
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		words[i] = command_rows[i].name;
+	near = str_nearest(str_of(name), words);
+	err_set(err, CORDON_E_USAGE, 0, stage, "unknown command %s", quote(str_of(name)).text);
+	if (near)
+		return err_hint(err, "did you mean 'cordon %s'?", near);
+	return err_hint(err, "'cordon help' lists the commands; a command to confine follows "
+			     "'cordon run'");
+}
+
+int opts_subcommand(const struct opts *o, const char *const *names, struct cordon_error *err)
+{
+	const char *near;
+
+	if (!o->words.n) {
+		err_set(err, CORDON_E_USAGE, 0, stage, "'cordon %s' needs more: %s",
+			o->command->name, o->command->synopsis);
+		return err_hint(err, "'cordon help %s' says more", o->command->name);
+	}
+	for (int i = 0; names[i]; i++)
+		if (strcmp(names[i], o->words.at[0]) == 0)
+			return i;
+	near = str_nearest(str_of(o->words.at[0]), names);
+	err_set(err, CORDON_E_USAGE, 0, stage, "unknown word %s after 'cordon %s'",
+		quote(str_of(o->words.at[0])).text, o->command->name);
+	if (near)
+		return err_hint(err, "did you mean '%s'?", near);
+	return err_hint(err, "wanted: %s", o->command->synopsis);
+}
+
+int opts_words(const struct opts *o, size_t least, size_t most, struct cordon_error *err)
+{
+	if (o->words.n < least)
+		err_set(err, CORDON_E_USAGE, 0, stage, "'cordon %s%s%s' needs an argument",
+			o->command->name, o->words.n ? " " : "", o->words.n ? o->words.at[0] : "");
+	else if (o->words.n > most)
+		err_set(err, CORDON_E_USAGE, 0, stage, "%s is one word too many",
+			quote(str_of(o->words.at[most])).text);
+	else if (o->rest && *o->rest)
+		err_set(err, CORDON_E_USAGE, 0, stage, "%s is one word too many",
+			quote(str_of(*o->rest)).text);
+	else
+		return 0;
+	return err_hint(err, "wanted: cordon %s %s", o->command->name, o->command->synopsis);
+}
+
+int opts_choice(const struct opts *o, enum option option, const char *const *words, int absent,
+		struct cordon_error *err)
+{
+	const char *value = o->value[option], *near;
+
+	if (!value)
+		return absent;
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], value) == 0)
+			return i;
+	near = str_nearest(str_of(value), words);
+	err_set(err, CORDON_E_USAGE, 0, stage, "%s: %s is not one of %s", option_rows[option].flag,
+		quote(str_of(value)).text, option_rows[option].argument);
+	return near ? err_hint(err, "did you mean '%s'?", near) : -err->code;
+}
+
+void opts_situation(const struct opts *o, struct situation_options *ret)
+{
+	*ret = (struct situation_options){
+		.workdir = o->value[OPTION_WORKDIR],
+		.data_dir = o->value[OPTION_DATA_DIR],
+		.profile = o->value[OPTION_PROFILE],
+		.no_sandbox = opts_given(o, OPTION_NO_SANDBOX),
+		.flags = &o->flags,
+		.environ = (const char *const *)environ,
+	};
+}

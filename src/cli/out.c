@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Printing. The only file of the program that writes to standard output or error. */
+#include "cli/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "fmt/json.h"
+
+#define LINE_MAX_BYTES ((size_t)64 << 10)
+
+void out_open_standard(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+			_exit(STATUS_FAILED);
+}
+
+static bool use_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(2) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+void out_add_message(struct buf *b, struct str text)
+{
+	struct str part;
+	bool more = true;
+
+	while (more) {
+		more = str_cut(text, '\\', &part, &text);
+		buf_add_escaped(b, part);
+		if (more)
+			buf_addc(b, '\\');
+	}
+}
+
+/* One line on standard error; what cannot be written there is lost. */
+static void remark(const char *colour, struct str text)
+{
+	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
+	bool paint = use_colour();
+
+	buf_addf(&b, "%scordon:%s ", paint ? colour : "", paint ? "\033[0m" : "");
+	out_add_message(&b, text);
+	buf_addc(&b, '\n');
+	fd_write_all(2, b.p, b.n);
+}
+
+int out_error_text(const struct cordon_error *err)
+{
+	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
+
+	buf_addf(&b, "%s: %s", err->stage, err->message);
+	remark("\033[1;31m", buf_str(&b));
+	if (*err->hint) {
+		buf_clear(&b);
+		buf_adds(&b, "  hint: ");
+		out_add_message(&b, str_of(err->hint));
+		buf_addc(&b, '\n');
+		fd_write_all(2, b.p, b.n);
+	}
+	return cordon_code_exit_status(err->code);
+}
+
+json_t *out_error_to_json(const struct cordon_error *err)
+{
+	json_t *e = json_pack("{s:s, s:s, s:s}", "code", cordon_code_to_string(err->code), "kind",
+			      cordon_kind_to_string(cordon_code_kind(err->code)), "stage",
+			      err->stage);
+
+	if (e && json_set_text(e, "message", str_of(err->message)) &&
+	    json_set_text(e, "hint", str_of(err->hint)))
+		return e;
+	json_decref(e);
+	return NULL;
+}
+
+int out_error(const struct opts *o, const struct cordon_error *err)
+{
+	json_t *e;
+	int status;
+
+	if (!opts_given(o, OPTION_JSON))
+		return out_error_text(err);
+	e = out_error_to_json(err);
+	status = out_json(o, e ? json_pack("{s:o}", "error", e) : NULL);
+	return status ? status : cordon_code_exit_status(err->code);
+}
+
+int out_text(const struct opts *o, const struct buf *text)
+{
+	struct cordon_error err;
+	int r;
+
+	(void)o;
+	if (text->failed) {
+		err_nomem(&err, "output");
+		return out_error_text(&err);
+	}
+	r = fd_write_all(1, text->p, text->n);
+	if (r == 0)
+		return 0;
+	err_set(&err, CORDON_E_IO, -r, "output", "standard output");
+	return out_error_text(&err);
+}
+
+int out_json(const struct opts *o, json_t *value)
+{
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+
+	if (value)
+		json_print(&b, value, true);
+	else
+		b.failed = true;
+	json_decref(value);
+	return out_text(o, &b);
+}
+
+static void remark_va(const char *colour, const char *fmt, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return;
+	remark(colour, str_of(text));
+	free(text);
+}
+
+void out_note(const struct opts *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (opts_given(o, OPTION_QUIET))
+		return;
+	va_start(ap, fmt);
+	remark_va("\033[1;33m", fmt, ap);
+	va_end(ap);
+}
+
+void out_loud(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	remark_va("\033[1;31m", fmt, ap);
+	va_end(ap);
+}
+
+static bool is_plain_word(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      strchr("/._=:,@%+-", c)))
+			return false;
+	}
+	return s.n > 0;
+}
+
+void out_shell_quote(struct buf *b, struct str text)
+{
+	struct str part;
+	bool more = true;
+
+	if (is_plain_word(text)) {
+		buf_add(b, text);
+		return;
+	}
+	buf_addc(b, '\'');
+	while (more) {
+		more = str_cut(text, '\'', &part, &text);
+		buf_add(b, part);
+		if (more)
+			buf_adds(b, "'\\''");
+	}
+	buf_addc(b, '\'');
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The result file: unnamed while the command runs, renamed into place at the end. */
+#include "cli/result_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "fmt/located.h"
+
+#define stage "result"
+
+void result_file_init(struct result_file *f)
+{
+	*f = (struct result_file){ .fd = -1, .dir = -1 };
+}
+
+static int cannot(const struct result_file *f, int errnum, const char *what,
+		  struct cordon_error *err)
+{
+	err_set(err, CORDON_E_IO, errnum, stage, "--result %s: %s", quote(str_of(f->shown)).text,
+		what);
+	return -err->code;
+}
+
+static int open_descriptor(struct result_file *f, struct str number, struct cordon_error *err)
+{
+	uint64_t n;
+	int mode;
+
+	if (!num_parse_u64(number, INT_MAX, &n))
+		return err_set(err, CORDON_E_USAGE, 0, stage,
+			       "--result %s: wanted fd: and a number", quote(str_of(f->shown)).text);
+	mode = fcntl((int)n, F_GETFL);
+	if (mode < 0)
+		return cannot(f, errno, "no such descriptor", err);
+	if ((mode & O_ACCMODE) == O_RDONLY || mode & O_PATH)
+		return cannot(f, 0, "the descriptor is not open for writing", err);
+	f->fd = (int)n;
+	f->borrowed = true;
+	return 0;
+}
+
+/* A name nobody else has, beside the file, for where there are no unnamed files. */
+static int open_named(struct arena *a, struct result_file *f, struct cordon_error *err)
+{
+	for (unsigned try = 0; try < 100; try++) {
+		f->temporary = arena_printf(a, ".cordon-result-%ld-%u", (long)getpid(), try);
+		if (!f->temporary)
+			return err_nomem(err, stage);
+		f->fd = openat(f->dir, f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (f->fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	f->temporary = NULL;
+	return cannot(f, errno, "cannot be created", err);
+}
+
+static int open_beside(struct arena *a, struct result_file *f, const char *path,
+		       struct cordon_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dir = slash ? arena_dup(a, (struct str){ path, (size_t)(slash - path) }) : ".";
+
+	if (!dir)
+		return err_nomem(err, stage);
+	f->name = slash ? slash + 1 : path;
+	if (!*f->name)
+		return cannot(f, 0, "names a directory", err);
+	f->dir = open(slash == path ? "/" : dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->dir < 0)
+		return cannot(f, errno, "its directory", err);
+	f->fd = openat(f->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	return f->fd >= 0 ? 0 : open_named(a, f, err);
+}
+
+/* A link is followed once, now: the file it names is replaced, not the link. */
+static int open_path(struct arena *a, struct result_file *f, struct cordon_error *err)
+{
+	const char *path = f->shown;
+	struct stat st;
+	char *real;
+	int r;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? open_beside(a, f, path, err)
+				       : cannot(f, errno, "cannot be looked at", err);
+	real = realpath(path, NULL);
+	if (!real || stat(real, &st) < 0) {
+		r = cannot(f, errno, "cannot be followed", err);
+		free(real);
+		return r;
+	}
+	path = arena_dup(a, str_of(real));
+	free(real);
+	if (!path)
+		return err_nomem(err, stage);
+	if (S_ISDIR(st.st_mode))
+		return cannot(f, EISDIR, "cannot be written", err);
+	if (S_ISREG(st.st_mode))
+		return open_beside(a, f, path, err);
+	/* A device or FIFO is written to; it cannot be replaced. */
+	f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return f->fd >= 0 ? 0 : cannot(f, errno, "cannot be opened", err);
+}
+
+int result_file_open(struct arena *a, const char *spec, struct result_file *ret,
+		     struct cordon_error *err)
+{
+	int r;
+
+	result_file_init(ret);
+	ret->shown = spec;
+	if (str_starts(str_of(spec), STR("fd:")))
+		return open_descriptor(ret, str_of(spec + 3), err);
+	r = open_path(a, ret, err);
+	if (r < 0)
+		result_file_close(ret);
+	return r;
+}
+
+/* Gives the finished, unnamed file a name to be renamed from. */
+static int name_it(struct arena *a, struct result_file *f, struct cordon_error *err)
+{
+	const char *self = arena_printf(a, "/proc/self/fd/%d", f->fd);
+	int r = -1;
+
+	errno = ENOMEM;
+	for (unsigned try = 0; self && try < 100; try++) {
+		f->temporary = arena_printf(a, ".cordon-result-%ld-%u", (long)getpid(), try);
+		r = f->temporary ? linkat(AT_FDCWD, self, f->dir, f->temporary, AT_SYMLINK_FOLLOW)
+				 : -1;
+		if (r == 0 || !f->temporary || errno != EEXIST)
+			break;
+	}
+	if (r == 0)
+		return 0;
+	f->temporary = NULL;
+	return cannot(f, errno, "cannot be given its name", err);
+}
+
+int result_file_write(struct arena *a, struct result_file *f, const struct buf *text,
+		      struct cordon_error *err)
+{
+	int r;
+
+	if (f->fd < 0)
+		return 0;
+	if (text->failed)
+		return err_nomem(err, stage);
+	r = fd_write_all(f->fd, text->p, text->n);
+	if (r < 0)
+		return cannot(f, -r, "cannot be written", err);
+	if (f->dir < 0)
+		return 0;
+	if (!f->temporary) {
+		r = name_it(a, f, err);
+		if (r < 0)
+			return r;
+	}
+	if (renameat(f->dir, f->temporary, f->dir, f->name) < 0)
+		return cannot(f, errno, "cannot be put in place", err);
+	f->temporary = NULL;
+	return 0;
+}
+
+void result_file_close(struct result_file *f)
+{
+	if (f->temporary)
+		unlinkat(f->dir, f->temporary, 0);
+	f->temporary = NULL;
+	if (!f->borrowed)
+		fd_close(&f->fd);
+	fd_close(&f->dir);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verdicts with their reasons. */
+#include "cli/verdict.h"
+
+#include <stdlib.h>
+
+#include "backend/probe.h"
+#include "base/path.h"
+#include "cli/effective.h"
+#include "cli/out.h"
+#include "fmt/toml.h"
+
+#define stage "explain"
+#define TEXT_MAX ((size_t)64 << 10)
+
+int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err)
+{
+	struct setup *s = &ret->setup;
+	int r;
+
+	*ret = (struct explainer){ .opts = o };
+	r = setup_policy(o, &s->situation, err);
+	if (r == 0)
+		r = probe_cheap(o->arena, s->situation.places.workdir, getenv("PATH"), &s->caps,
+				err);
+	if (r < 0)
+		return r;
+	if (situation_plan(&s->situation, &s->caps, &s->backend, &s->plan, &ret->refusal) < 0)
+		s->plan = NULL;
+	return 0;
+}
+
+static const char *keep(const struct explainer *e, const struct buf *b)
+{
+	return b->failed ? "" : arena_dup(e->opts->arena, buf_str(b));
+}
+
+/* --- the rule in words ----------------------------------------------------------------- */
+
+static const char *layer_phrase(enum layer_id layer)
+{
+	switch (layer) {
+	case LAYER_TRUSTED:
+		return "";
+	case LAYER_PROJECT:
+		return ", by the project file";
+	case LAYER_LOCKED:
+		return ", locked by the system's configuration";
+	case LAYER_HIDDEN:
+		return ", capped by hidden_writes";
+	case LAYER_SECRET:
+		return ", a secret";
+	case LAYER_CORDON:
+		return ", cordon's own";
+	}
+	return "";
+}
+
+static void describe_rule(const struct explainer *e, struct verdict *v)
+{
+	const struct policy *policy = e->setup.situation.policy;
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	if (v->layer == LAYER_HIDDEN) {
+		const struct setting *hidden = &policy->effective[KEY_HIDDEN_WRITES];
+
+		v->origin = &hidden->origin;
+		buf_addf(&b, "hidden_writes = \"%s\"",
+			 choice_to_string(CHOICES_HIDDEN, (unsigned)hidden->number));
+	} else if (v->rule) {
+		buf_addf(&b, "%s ", right_to_string(v->rule->right));
+		buf_add_escaped(&b, v->rule->spelled);
+		if (v->rule->set)
+			buf_addf(&b, " (@%s)", v->rule->set);
+		buf_adds(&b, layer_phrase(v->layer));
+	} else {
+		buf_adds(&b, "no rule mentions it");
+	}
+	v->by = keep(e, &b);
+}
+
+/* --- what holds it ---------------------------------------------------------------------- */
+
+/* What an operation shows at its path; false when it is not one that does. */
+static bool op_shows(const struct op *op, enum access *ret)
+{
+	switch (op->kind) {
+	case OP_ROOT_EMPTY:
+	case OP_HIDE_FILE:
+	case OP_HIDE_DIR:
+		*ret = ACCESS_NONE;
+		return true;
+	case OP_ROOT_HOST:
+	case OP_SYMLINK:
+	case OP_BIND_RO:
+		*ret = ACCESS_READ;
+		return true;
+	case OP_BIND_RW:
+	case OP_TMPFS:
+	case OP_PROC:
+	case OP_DEV:
+	case OP_SOCKET:
+		*ret = ACCESS_WRITE;
+		return true;
+	case OP_UNSHARE_USER:
+	case OP_UNSHARE_MOUNT:
+	case OP_UNSHARE_PID:
+	case OP_UNSHARE_NET:
+	case OP_UNSHARE_IPC:
+	case OP_UNSHARE_UTS:
+	case OP_UNSHARE_CGROUP:
+	case OP_NET_HOST:
+	case OP_LISTEN_PORT:
+	case OP_NOEXEC:
+	case OP_EXEC:
+	case OP_GUARD_NAME:
+	case OP_GUARD_GLOB:
+	case OP_GUARD_HIDDEN:
+	case OP_EXACT:
+	case OP_REPORT:
+	case OP_CACHE:
+	case OP_LIMIT:
+	case OP_SESSION:
+	case OP_NO_TTY_INPUT:
+	case OP_DIE_WITH_PARENT:
+	case OP_DROP_CAPS:
+	case OP_NO_NEW_PRIVS:
+	case OP_LANDLOCK:
+	case OP_SECCOMP:
+	case OP_NO_PTRACE:
+	case OP_NO_KEYRING:
+	case OP_ENV_CLEAR:
+	case OP_ENV_SET:
+	case OP_CHDIR:
+	case OP_KIND_COUNT:
+		break;
+	}
+	return false;
+}
+
+static bool covers(const struct op *op, struct str object)
+{
+	return !op->path.n || path_below(object, op->path);
+}
+
+/* The operation whose effect is on top at the object: the last one that covers it. */
+static const struct op *shown_by(const struct plan *plan, struct str object, enum access *ret)
+{
+	const struct op *found = NULL;
+
+	*ret = ACCESS_WRITE;
+	vec_each(op, &plan->ops) {
+		enum access shows;
+
+		if (op_shows(op, &shows) && covers(op, object)) {
+			found = op;
+			*ret = shows;
+		}
+	}
+	return found;
+}
+
+/* The last of NOEXEC and EXEC that covers the object. */
+static const struct op *exec_op(const struct plan *plan, struct str object)
+{
+	const struct op *found = NULL;
+
+	vec_each(op, &plan->ops)
+		if ((op->kind == OP_NOEXEC || op->kind == OP_EXEC) && covers(op, object))
+			found = op;
+	return found;
+}
+
+/* What is there for names that no mount can hold. */
+static const struct op *guard_op(const struct plan *plan, struct str object,
+				 const struct verdict *v)
+{
+	const struct op *found = NULL;
+
+	vec_each(op, &plan->ops) {
+		bool fits = false;
+
+		if (op->kind == OP_GUARD_NAME)
+			fits = path_below(object, op->path);
+		else if (op->kind == OP_GUARD_GLOB)
+			fits = op->rule == v->rule;
+		else if (op->kind == OP_GUARD_HIDDEN)
+			fits = v->layer == LAYER_HIDDEN;
+		if (fits)
+			found = op;
+	}
+	return found;
+}
+
+static void held(const struct explainer *e, const struct op *op, struct verdict *v)
+{
+	const struct plan *plan = e->setup.plan;
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	if (plan->enforced[op_rows[op->kind].guarantee]) {
+		buf_addf(&b, "%s ", op_rows[op->kind].name);
+		buf_add_escaped(&b, op->path);
+		v->held_by = keep(e, &b);
+		return;
+	}
+	buf_addf(&b, "the %s backend cannot promise '%s' (%s ", plan->backend,
+		 guarantee_rows[op_rows[op->kind].guarantee].name, op_rows[op->kind].name);
+	buf_add_escaped(&b, op->path);
+	buf_adds(&b, ")");
+	v->loose = keep(e, &b);
+}
+
+static bool is_loose(const struct explainer *e, struct verdict *v)
+{
+	const struct policy *policy = e->setup.situation.policy;
+
+	if (!policy->confined)
+		v->loose = policy->unconfined_reason;
+	else if (!e->setup.plan)
+		v->loose = arena_dup(e->opts->arena, str_of(e->refusal.message));
+	return v->loose != NULL;
+}
+
+static void find_holder(const struct explainer *e, enum policy_op what, struct str object,
+			const struct decision *d, struct verdict *v)
+{
+	const struct plan *plan = e->setup.plan;
+	const struct op *op, *guard;
+	enum access shown;
+
+	if (is_loose(e, v))
+		return;
+	op = shown_by(plan, object, &shown);
+	guard = guard_op(plan, object, v);
+	if (what == POLICY_EXEC && d->data != ACCESS_NONE) {
+		const struct op *exec = exec_op(plan, object);
+
+		if (exec && (exec->kind == OP_EXEC) == v->allowed)
+			op = exec;
+		else if (!v->allowed)
+			op = NULL;
+	} else if (shown > d->data && guard) {
+		op = guard;
+	} else if (shown > d->data && !v->allowed) {
+		op = what == POLICY_READ ? (shown > ACCESS_NONE ? NULL : op) :
+		     shown == ACCESS_WRITE ? NULL : op;
+	}
+	if (op)
+		held(e, op, v);
+	else
+		v->loose = "no operation of the plan covers it";
+}
+
+/* --- what would change it ----------------------------------------------------------------- */
+
+struct change {
+	enum key key;
+	const char *text;
+};
+
+static int rebuild(const struct explainer *e, const struct change *changes, size_t n,
+		   struct policy **ret, struct cordon_error *err)
+{
+	const struct situation *s = &e->setup.situation;
+	struct arena *a = e->opts->arena;
+	struct layer layer = { 0 };
+	struct policy_input in = {
+		.profile = e->opts->value[OPTION_PROFILE], .builtin = &s->builtin,
+		.system = s->system.present ? &s->system.config : NULL,
+		.user = s->user.present ? &s->user.config : NULL,
+		.project = s->project.present ? &s->project.config : NULL,
+		.flags = &layer, .places = s->places, .world = &s->world,
+	};
+	int r = 0;
+
+	vec_each(old, &e->opts->flags.statements) {
+		struct statement *slot = vec_push(&layer.statements, a);
+
+		if (!slot)
+			return err_nomem(err, stage);
+		*slot = *old;
+	}
+	for (size_t i = 0; i < n && r == 0; i++) {
+		struct origin origin = { SOURCE_FLAGS, key_rows[changes[i].key].flag, 0, 0 };
+
+		r = layer_add_text(a, &layer, changes[i].key, str_of(changes[i].text), &origin, err);
+	}
+	return r < 0 ? r : policy_build(a, &in, ret, err);
+}
+
+static void name_fix(const struct explainer *e, const struct change *changes, size_t n,
+		     struct fix *fix)
+{
+	autobuf struct buf flags = buf_make(TEXT_MAX);
+	autobuf struct buf toml = buf_make(TEXT_MAX);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct key_row *row = &key_rows[changes[i].key];
+		bool list = key_type_is_list(row->type);
+
+		buf_addf(&flags, "%s%s%c", i ? " " : "", row->flag,
+			 row->type == TYPE_NETWORK ? '=' : ' ');
+		out_shell_quote(&flags, str_of(changes[i].text));
+		buf_addf(&toml, "%s%s = %s", i ? "; " : "", row->name, list ? "[" : "");
+		toml_print_string(&toml, str_of(changes[i].text));
+		buf_adds(&toml, list ? "]" : "");
+	}
+	fix->flags = keep(e, &flags);
+	fix->toml = keep(e, &toml);
+}
+
+static bool is_secret(const struct policy *policy, struct str object)
+{
+	struct match m;
+
+	ruleset_match(policy->trusted.rules, object, &m);
+	return m.secret.rule && !(m.opener.rule && m.opener.depth >= m.secret.depth);
+}
+
+/* Tries one set of changes; true when it gives what is wanted. */
+static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
+		     const struct change *changes, size_t n, struct fix *fix)
+{
+	struct cordon_error ignored;
+	struct policy *policy;
+	struct decision d;
+
+	if (rebuild(e, changes, n, &policy, &ignored) < 0 || !policy_allows(policy, op, object, &d))
+		return false;
+	name_fix(e, changes, n, fix);
+	fix->opens_secret = is_secret(e->setup.situation.policy, object);
+	return true;
+}
+
+static const char *why_not(enum layer_id layer)
+{
+	if (layer == LAYER_CORDON)
+		return "nothing opens cordon's own home";
+	if (layer == LAYER_PROJECT)
+		return "the project file refuses it; only editing that file changes it";
+	if (layer == LAYER_LOCKED)
+		return "the system's configuration locks it; only an administrator can change it";
+	return "no single flag allows it";
+}
+
+static void find_path_fix(const struct explainer *e, enum policy_op op, struct str object,
+			  struct verdict *v)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	const char *path;
+
+	effective_print_path(&b, object);
+	path = keep(e, &b);
+	if (!path || !*path)
+		return;
+	{
+		const struct change read = { KEY_READ, path }, write = { KEY_WRITE, path },
+				    exec = { KEY_EXEC, path },
+				    hidden = { KEY_HIDDEN_WRITES, "allow" };
+		const struct change both[] = { read, exec };
+
+		if (op == POLICY_READ && try_path(e, op, object, &read, 1, &v->fix))
+			return;
+		if (op == POLICY_WRITE && (try_path(e, op, object, &write, 1, &v->fix) ||
+					   try_path(e, op, object, &hidden, 1, &v->fix)))
+			return;
+		if (op == POLICY_EXEC && (try_path(e, op, object, &exec, 1, &v->fix) ||
+					  try_path(e, op, object, both, 2, &v->fix)))
+			return;
+	}
+	v->fix.why_not = why_not(v->layer);
+}
+
+int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
+		    struct verdict *ret, struct cordon_error *err)
+{
+	const struct policy *policy = e->setup.situation.policy;
+	struct verdict v = { .op = policy_op_to_string(op) };
+	struct decision d;
+
+	v.allowed = policy_allows(policy, op, object, &d);
+	v.rule = op == POLICY_EXEC ? d.exec_rule : d.data_rule;
+	v.layer = op == POLICY_EXEC ? d.exec_layer : d.data_layer;
+	/* A cap on writing says nothing about reading. */
+	if (op == POLICY_READ && v.layer == LAYER_HIDDEN)
+		v.layer = LAYER_TRUSTED;
+	v.origin = v.rule ? &v.rule->origin : NULL;
+	describe_rule(e, &v);
+	find_holder(e, op, object, &d, &v);
+	if (!v.allowed)
+		find_path_fix(e, op, object, &v);
+	if (!v.by || (!v.held_by && !v.loose))
+		return err_nomem(err, stage);
+	*ret = v;
+	return 0;
+}
+
+/* --- hosts --------------------------------------------------------------------------------- */
+
+static void hold_network(const struct explainer *e, struct verdict *v)
+{
+	const struct op *found = NULL;
+
+	if (is_loose(e, v))
+		return;
+	vec_each(op, &e->setup.plan->ops)
+		if (op->kind == OP_UNSHARE_NET || op->kind == OP_NET_HOST)
+			found = op;
+	if (found)
+		held(e, found, v);
+	else
+		v->held_by = "nothing: the host's network is shared";
+}
+
+static void find_host_fix(const struct explainer *e, const struct host *target, struct verdict *v)
+{
+	struct cordon_error ignored;
+	struct policy *policy;
+	struct change change = { .key = KEY_NETWORK };
+	autobuf struct buf b = buf_make(512);
+
+	host_print(&b, target);
+	change.text = keep(e, &b);
+	if (change.text && rebuild(e, &change, 1, &policy, &ignored) == 0 &&
+	    policy_decide_host(policy, target).allowed)
+		name_fix(e, &change, 1, &v->fix);
+	else
+		v->fix.why_not = why_not(v->layer);
+}
+
+int verdict_of_host(const struct explainer *e, const struct host *target, struct verdict *ret,
+		    struct cordon_error *err)
+{
+	const struct policy *policy = e->setup.situation.policy;
+	struct host_decision d = policy_decide_host(policy, target);
+	struct verdict v = { .op = "connect", .allowed = d.allowed, .layer = d.layer };
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	buf_adds(&b, "network");
+	if (d.host) {
+		buf_addc(&b, ' ');
+		host_print(&b, &d.host->host);
+		v.origin = &d.host->origin;
+	} else {
+		buf_addf(&b, " %s", net_mode_to_string(policy_net_mode(policy)));
+		v.origin = d.origin ? d.origin : &policy->trusted.net.origin;
+	}
+	buf_adds(&b, layer_phrase(d.layer));
+	v.by = keep(e, &b);
+	hold_network(e, &v);
+	if (!v.allowed)
+		find_host_fix(e, target, &v);
+	if (!v.by || (!v.held_by && !v.loose))
+		return err_nomem(err, stage);
+	*ret = v;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What decides on an object, what holds it there, and what would change it: the
+ * answers behind `cordon explain`. Computed here, printed in cmd_explain.c.
+ *
+ * A fix is never guessed: the policy is built again with it, and it is only named when
+ * that changes the verdict.
+ */
+#ifndef CORDON_CLI_VERDICT_H
+#define CORDON_CLI_VERDICT_H
+
+#include "cli/cmd.h"
+#include "policy/hosts.h"
+
+struct explainer {
+	const struct opts *opts;
+	struct setup setup;
+	struct cordon_error refusal;	/* why there is no plan; code 0 when there is one */
+};
+
+struct fix {
+	const char *flags;	/* as typed in a shell; NULL: nothing would change it */
+	const char *toml;
+	const char *why_not;	/* when there is none */
+	bool opens_secret;
+};
+
+struct verdict {
+	const char *op;		/* "read", "write", "exec", "connect" */
+	bool allowed;
+	const struct rule *rule;	/* NULL: no path rule */
+	const struct origin *origin;	/* NULL: the default */
+	enum layer_id layer;
+	const char *by;		/* the rule in words */
+	const char *held_by;	/* the operation; NULL: see loose */
+	const char *loose;	/* why nothing holds it here; NULL: something does */
+	struct fix fix;		/* when not allowed */
+};
+
+int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err);
+/* object: a real path. */
+int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
+		    struct verdict *ret, struct cordon_error *err);
+int verdict_of_host(const struct explainer *e, const struct host *target, struct verdict *ret,
+		    struct cordon_error *err);
+
+#endif
