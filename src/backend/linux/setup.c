@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Step 3, in the child: id maps, loopback, and no looking into init. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/if.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -18,17 +16,6 @@ CHILD_SAFE int native_fail(int error_fd, const char *stage, const char *what, co
 	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, stage, what, object, NULL);
 }
 
-static CHILD_SAFE int write_file(int error_fd, const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	size_t n = strlen(text);
-
-	if (fd < 0 || write(fd, text, n) != (ssize_t)n)
-		return native_fail(error_fd, STAGE, "cannot write", path);
-	close(fd);
-	return 0;
-}
-
 /* Without privilege the kernel takes one id each, and only once setgroups is off. */
 static CHILD_SAFE int write_maps(const struct native *n, int error_fd)
 {
@@ -36,10 +23,10 @@ static CHILD_SAFE int write_maps(const struct native *n, int error_fd)
 
 	if (!n->uid_map)
 		return 0;
-	r = write_file(error_fd, "/proc/self/setgroups", "deny");
+	r = spawn_child_write(error_fd, STAGE, "/proc/self/setgroups", "deny");
 	if (r == 0)
-		r = write_file(error_fd, "/proc/self/uid_map", n->uid_map);
-	return r < 0 ? r : write_file(error_fd, "/proc/self/gid_map", n->gid_map);
+		r = spawn_child_write(error_fd, STAGE, "/proc/self/uid_map", n->uid_map);
+	return r < 0 ? r : spawn_child_write(error_fd, STAGE, "/proc/self/gid_map", n->gid_map);
 }
 
 static CHILD_SAFE int loopback_up(int error_fd)
