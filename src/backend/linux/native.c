@@ -82,6 +82,14 @@ static int native_available(const struct caps *caps, struct cordon_error *err)
 	return backend_needs("native", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
+static const struct op *find_op(const struct plan *plan, enum op_kind kind)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == kind)
+			return op;
+	return NULL;
+}
+
 struct preparation {
 	struct arena *arena;
 	const struct plan *plan;
@@ -117,6 +125,13 @@ static bool is_noexec(const struct plan *plan, struct str path)
 	return false;
 }
 
+/* A device works only where devices do; a path below /dev is there because somebody
+ * granted it. */
+static uint64_t safe_attributes(const struct op *op)
+{
+	return path_below(op->path, STR("/dev")) ? MOUNT_ATTR_NOSUID : SAFE_ATTRIBUTES;
+}
+
 static struct mount_step *add_step(struct preparation *p, enum mount_kind kind, const struct op *op)
 {
 	struct mount_step *step = vec_push(&p->steps, p->arena);
@@ -129,7 +144,7 @@ static struct mount_step *add_step(struct preparation *p, enum mount_kind kind, 
 		.make = in_own_tree(p->plan, op),
 		.path = op->path.p + 1,
 		.source = op->source.n ? op->source.p : op->path.p,
-		.attributes = SAFE_ATTRIBUTES |
+		.attributes = safe_attributes(op) |
 			      (is_noexec(p->plan, op->path) ? MOUNT_ATTR_NOEXEC : 0),
 		.dev = op->node.dev,
 		.ino = op->node.ino,
@@ -170,6 +185,20 @@ static bool add_directory(struct preparation *p, enum mount_kind kind, const str
 	return step;
 }
 
+/* The host's processes are shared: so is its /proc, to be read. In the host's tree it is
+ * there already. */
+static bool add_host_proc(struct preparation *p, const struct op *op)
+{
+	struct mount_step *step;
+
+	if (!find_op(p->plan, OP_ROOT_EMPTY))
+		return true;
+	step = add_directory(p, MOUNT_BIND, op);
+	if (step)
+		step->attributes |= MOUNT_ATTR_RDONLY;
+	return step;
+}
+
 /* A change of exec below a mount of its own is folded into that mount; elsewhere the
  * path is bound onto itself. */
 static bool add_exec_change(struct preparation *p, const struct op *op)
@@ -199,7 +228,8 @@ static bool add_op(struct preparation *p, const struct op *op)
 	case OP_TMPFS:
 		return add_tmpfs(p, op);
 	case OP_PROC:
-		return add_directory(p, MOUNT_PROC, op);
+		return p->native->pid_namespace ? add_directory(p, MOUNT_PROC, op) :
+						  add_host_proc(p, op);
 	case OP_DEV:
 		return add_directory(p, MOUNT_DEV, op);
 	case OP_NOEXEC:
@@ -240,14 +270,6 @@ static bool add_op(struct preparation *p, const struct op *op)
 		break;
 	}
 	return true;
-}
-
-static const struct op *find_op(const struct plan *plan, enum op_kind kind)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == kind)
-			return op;
-	return NULL;
 }
 
 static int prepare_mounts(struct preparation *p)
