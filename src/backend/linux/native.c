@@ -193,10 +193,12 @@ static bool add_host_proc(struct preparation *p, const struct op *op)
 
 	if (!find_op(p->plan, OP_ROOT_EMPTY))
 		return true;
-	step = add_directory(p, MOUNT_BIND, op);
-	if (step)
-		step->attributes |= MOUNT_ATTR_RDONLY;
-	return step;
+	step = add_step(p, MOUNT_BIND, op);
+	if (!step)
+		return false;
+	step->directory = true;
+	step->attributes |= MOUNT_ATTR_RDONLY;
+	return true;
 }
 
 /* A change of exec below a mount of its own is folded into that mount; elsewhere the
