@@ -200,8 +200,8 @@ static int explain_command(struct answer *a, char **argv)
 {
 	const struct situation *s = &a->explainer.setup.situation;
 	const char *program;
-	int r = spawn_search_path(a->o->arena, argv[0], path_variable(a), s->places.workdir.p, &program,
-				  &a->err);
+	int r = spawn_search_path(a->o->arena, argv[0], path_variable(a), s->places.workdir.p,
+				  &program, &a->err);
 
 	if (r == 0)
 		r = explain_path(a, program);

@@ -266,7 +266,7 @@ static void print_variables(struct buf *b, const struct policy *policy)
 			continue;
 		str_cut(s->text, '=', &name, &value);
 		if (!str_is_utf8(value)) {
-			buf_addf(b, "# env.set.%.*s: its value is not UTF-8, a file cannot hold it\n",
+			buf_addf(b, "# env.set.%.*s: not UTF-8, so a file cannot hold it\n",
 				 STR_ARG(name));
 			continue;
 		}

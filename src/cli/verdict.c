@@ -198,13 +198,14 @@ static void held(const struct explainer *e, const struct op *op, struct verdict 
 	autobuf struct buf b = buf_make(TEXT_MAX);
 
 	if (plan->enforced[op_rows[op->kind].guarantee]) {
-		buf_addf(&b, "%s ", op_rows[op->kind].name);
+		buf_addf(&b, "%s%s", op_rows[op->kind].name, op->path.n ? " " : "");
 		buf_add_escaped(&b, op->path);
 		v->held_by = keep(e, &b);
 		return;
 	}
-	buf_addf(&b, "the %s backend cannot promise '%s' (%s ", plan->backend,
-		 guarantee_rows[op_rows[op->kind].guarantee].name, op_rows[op->kind].name);
+	buf_addf(&b, "the %s backend cannot promise '%s' (%s%s", plan->backend,
+		 guarantee_rows[op_rows[op->kind].guarantee].name, op_rows[op->kind].name,
+		 op->path.n ? " " : "");
 	buf_add_escaped(&b, op->path);
 	buf_adds(&b, ")");
 	v->loose = keep(e, &b);
@@ -283,7 +284,8 @@ static int rebuild(const struct explainer *e, const struct change *changes, size
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct origin origin = { SOURCE_FLAGS, key_rows[changes[i].key].flag, 0, 0 };
 
-		r = layer_add_text(a, &layer, changes[i].key, str_of(changes[i].text), &origin, err);
+		r = layer_add_text(a, &layer, changes[i].key, str_of(changes[i].text), &origin,
+				   err);
 	}
 	return r < 0 ? r : policy_build(a, &in, ret, err);
 }
