@@ -319,7 +319,20 @@ static bool is_secret(const struct policy *policy, struct str object)
 	return m.secret.rule && !(m.opener.rule && m.opener.depth >= m.secret.depth);
 }
 
-/* Tries one set of changes; true when it gives what is wanted. */
+/* Would the changed policy still run here? */
+static bool compiles(const struct explainer *e, struct policy *policy)
+{
+	struct situation changed = e->setup.situation;
+	const struct backend *backend;
+	struct cordon_error ignored;
+	struct plan *plan;
+
+	changed.policy = policy;
+	return situation_plan(&changed, &e->setup.caps, &backend, &plan, &ignored) == 0;
+}
+
+/* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
+ * enforced is no help where the one in force can. */
 static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
 		     const struct change *changes, size_t n, struct fix *fix)
 {
@@ -327,7 +340,8 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 	struct policy *policy;
 	struct decision d;
 
-	if (rebuild(e, changes, n, &policy, &ignored) < 0 || !policy_allows(policy, op, object, &d))
+	if (rebuild(e, changes, n, &policy, &ignored) < 0 ||
+	    !policy_allows(policy, op, object, &d) || (e->setup.plan && !compiles(e, policy)))
 		return false;
 	name_fix(e, changes, n, fix);
 	fix->opens_secret = is_secret(e->setup.situation.policy, object);
@@ -345,6 +359,20 @@ static const char *why_not(enum layer_id layer)
 	return "no single flag allows it";
 }
 
+/* In the order in which they are tried: what gives least comes first. */
+static const struct {
+	enum policy_op op;
+	enum key keys[2];
+} candidates[] = {
+	{ POLICY_READ, { KEY_READ, KEY_COUNT } },
+	{ POLICY_READ, { KEY_READ, KEY_EXEC } },
+	{ POLICY_WRITE, { KEY_WRITE, KEY_COUNT } },
+	{ POLICY_WRITE, { KEY_WRITE, KEY_EXEC } },
+	{ POLICY_WRITE, { KEY_HIDDEN_WRITES, KEY_COUNT } },
+	{ POLICY_EXEC, { KEY_EXEC, KEY_COUNT } },
+	{ POLICY_EXEC, { KEY_READ, KEY_EXEC } },
+};
+
 static void find_path_fix(const struct explainer *e, enum policy_op op, struct str object,
 			  struct verdict *v)
 {
@@ -355,19 +383,17 @@ static void find_path_fix(const struct explainer *e, enum policy_op op, struct s
 	path = keep(e, &b);
 	if (!path || !*path)
 		return;
-	{
-		const struct change read = { KEY_READ, path }, write = { KEY_WRITE, path },
-				    exec = { KEY_EXEC, path },
-				    hidden = { KEY_HIDDEN_WRITES, "allow" };
-		const struct change both[] = { read, exec };
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+		struct change changes[2];
+		size_t n = 0;
 
-		if (op == POLICY_READ && try_path(e, op, object, &read, 1, &v->fix))
-			return;
-		if (op == POLICY_WRITE && (try_path(e, op, object, &write, 1, &v->fix) ||
-					   try_path(e, op, object, &hidden, 1, &v->fix)))
-			return;
-		if (op == POLICY_EXEC && (try_path(e, op, object, &exec, 1, &v->fix) ||
-					  try_path(e, op, object, both, 2, &v->fix)))
+		if (candidates[i].op != op)
+			continue;
+		for (; n < 2 && candidates[i].keys[n] != KEY_COUNT; n++) {
+			changes[n].key = candidates[i].keys[n];
+			changes[n].text = changes[n].key == KEY_HIDDEN_WRITES ? "allow" : path;
+		}
+		if (try_path(e, op, object, changes, n, &v->fix))
 			return;
 	}
 	v->fix.why_not = why_not(v->layer);

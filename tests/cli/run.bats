@@ -11,8 +11,7 @@ needs_backend() {
 	needs_backend
 	local status_wanted
 	for status_wanted in 0 1 2 3 100 125 126 127 255; do
-		run cordon run -q sh -c "exit $status_wanted"
-		assert_status "$status_wanted"
+		run "-$status_wanted" cordon run -q sh -c "exit $status_wanted"
 	done
 }
 
@@ -87,15 +86,16 @@ needs_backend() {
 	refute_file "$HOME/.bashrc"
 	run -0 cordon run -q sh -c 'echo fine >made'
 	assert_file made
-	run -0 cordon run -q --allow-read "$HOME/.ssh/id" cat "$HOME/.ssh/id"
+	run -0 cordon run -q --allow-read "$HOME/.ssh/id" --allow-exec "$HOME/.ssh/id" \
+		cat "$HOME/.ssh/id"
 	assert_output key
 }
 
 @test "opening a secret is warned about" {
 	mkdir "$HOME/.ssh"
-	run -0 --separate-stderr cordon run --dry-run --allow-read "$HOME/.ssh" true
+	run -0 --separate-stderr cordon run --dry-run --fallback degrade --allow-read "$HOME/.ssh" true
 	[[ $stderr == *"warning: "*"opens a secret"* ]] || fail "no warning" "$(outcome)"
-	run -0 --separate-stderr cordon run -q --dry-run --allow-read "$HOME/.ssh" true
+	run -0 --separate-stderr cordon run -q --dry-run --fallback degrade --allow-read "$HOME/.ssh" true
 	[ -z "$stderr" ] || fail "-q still speaks" "$(outcome)"
 }
 
@@ -152,7 +152,7 @@ needs_backend() {
 	assert_file "$name/made"
 	run -0 cordon run -C "$name" --dry-run true
 	assert_contains 'caf\xe9 *?[x]{workdir}\n'
-	run -0 cordon run --json sh -c 'printf "\351\\"'
+	run -0 cordon run -q --json sh -c 'printf "\351\\"'
 	assert_json '.escaped == true and .stdout == "\\xe9\\\\"'
 }
 
@@ -163,9 +163,9 @@ needs_backend() {
 	ln -s "$HOME" "$SCRATCH/link"
 	run env -u HOME "$CORDON" run -q true
 	assert_success
-	run -125 env HOME=relative "$CORDON" run -q touch ran
-	assert_contains relative
-	refute_file ran
+	# Not a place: the passwd file is asked instead.
+	run -0 env HOME=relative "$CORDON" run -q --dry-run true
+	refute_contains relative
 	run env HOME="$SCRATCH/missing" "$CORDON" run -q true
 	assert_success
 	run env HOME="$SCRATCH/link" "$CORDON" run -q cat "$SCRATCH/link/.ssh/id"
