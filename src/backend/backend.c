@@ -8,10 +8,6 @@
 #include "base/fd.h"
 
 /* In the table so that every face of cordon knows the name; not in this build. */
-static const struct backend native_backend = {
-	.name = "native",
-	.summary = "namespaces, mounts, Landlock and seccomp",
-};
 static const struct backend landlock_backend = {
 	.name = "landlock",
 	.summary = "Landlock and seccomp, without namespaces",
@@ -32,6 +28,22 @@ const struct backend *backend_by_name(struct str name)
 		if (str_eq(name, str_of((*b)->name)))
 			return *b;
 	return NULL;
+}
+
+int backend_needs(const char *name, const struct caps *caps, const enum cap *needed, size_t n,
+		  struct cordon_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		enum cap cap = needed[i];
+
+		if (caps->value[cap])
+			continue;
+		err_set(err, CORDON_E_UNAVAILABLE, 0, "backend", "the %s backend needs %s (%s)%s%s",
+			name, cap_rows[cap].name, cap_rows[cap].purpose, caps->why[cap] ? ": " : "",
+			caps->why[cap] ? caps->why[cap] : "");
+		return err_hint(err, "%s", cap_rows[cap].fix);
+	}
+	return 0;
 }
 
 void launch_init(struct launch *launch)

@@ -28,6 +28,14 @@ struct launch {
 	struct spawn_fd fds[LAUNCH_FDS_MAX];	/* `from` belongs to the launch */
 	size_t n_fds;
 	int status_fd;		/* what the backend reads afterwards; -1: none */
+	/* For a backend that is the child itself: see struct spawn_request. The request
+	 * as it would have been is put into *command before the clone. */
+	uint64_t clone_flags;
+	int (*child)(void *data, int error_fd);
+	void *child_data;
+	struct spawn_request *command;
+	int (*parent)(void *data, pid_t pid, struct cordon_error *err);
+	void *parent_data;
 };
 
 /* What the command is: program is a path inside the sandbox. */
@@ -48,8 +56,10 @@ struct backend {
 	/* On failure nothing stays open; on success launch_close lets go. */
 	int (*prepare)(struct arena *a, const struct launch_input *in, struct launch *ret,
 		       struct cordon_error *err);
-	/* After the run: did the command really start? NULL: it did. */
-	int (*confirm)(struct launch *launch, struct cordon_error *err);
+	/* After the run: did the command really start, and how did it end, where the exit
+	 * status of the process does not tell? *ret_status is a wait status and left alone
+	 * when nothing more is known. NULL: the process is the command. */
+	int (*confirm)(struct launch *launch, int *ret_status, struct cordon_error *err);
 };
 
 /* In the order in which `auto` tries them; ended by a row without a name. */
@@ -57,6 +67,10 @@ extern const struct backend *const backends[];
 
 /* NULL when there is no such backend. */
 const struct backend *backend_by_name(struct str name);
+
+/* 0 when all of `needed` are there; otherwise names the first that is not. */
+int backend_needs(const char *name, const struct caps *caps, const enum cap *needed, size_t n,
+		  struct cordon_error *err);
 
 void launch_init(struct launch *launch);
 void launch_close(struct launch *launch); /* accepts one that was closed before */

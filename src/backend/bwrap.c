@@ -219,17 +219,7 @@ static int bwrap_available(const struct caps *caps, struct cordon_error *err)
 	static const enum cap needed[] = { CAP_BWRAP, CAP_USERNS, CAP_MOUNTNS, CAP_PIDNS,
 					   CAP_NETNS };
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		enum cap cap = needed[i];
-
-		if (caps->value[cap])
-			continue;
-		err_set(err, CORDON_E_UNAVAILABLE, 0, stage, "the bwrap backend needs %s (%s)%s%s",
-			cap_rows[cap].name, cap_rows[cap].purpose, caps->why[cap] ? ": " : "",
-			caps->why[cap] ? caps->why[cap] : "");
-		return err_hint(err, "%s", cap_rows[cap].fix);
-	}
-	return 0;
+	return backend_needs("bwrap", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
 /* Every masked file is an empty file of its own: bubblewrap reads the descriptor to its
@@ -369,11 +359,12 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 }
 
 /* bubblewrap reports the exit code of the command only when the command was started. */
-static int bwrap_confirm(struct launch *launch, struct cordon_error *err)
+static int bwrap_confirm(struct launch *launch, int *ret_status, struct cordon_error *err)
 {
 	autobuf struct buf text = buf_make(STATUS_BYTES_MAX);
 	long got;
 
+	(void)ret_status;
 	do
 		got = buf_read(&text, launch->status_fd, STATUS_BYTES_MAX);
 	while (got > 0 || got == -EINTR);

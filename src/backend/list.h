@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 
+extern const struct backend native_backend;
 extern const struct backend bwrap_backend;
 extern const struct backend passthrough_backend;
 

@@ -138,11 +138,32 @@ static const struct trial trials[] = {
 	{ CAP_NOTIFY_SYNC, 0, try_notify_sync },
 };
 
+/* A trial with the maps that make its user namespace usable. */
+struct attempt {
+	const struct trial *trial;
+	const char *uid_map;
+	const char *gid_map;
+};
+
+static CHILD_SAFE int map_ids(const struct attempt *t, int error_fd)
+{
+	int r;
+
+	if (!(t->trial->flags & CLONE_NEWUSER))
+		return 0;
+	r = spawn_child_write(error_fd, "probe", "/proc/self/setgroups", "deny");
+	if (r == 0)
+		r = spawn_child_write(error_fd, "probe", "/proc/self/uid_map", t->uid_map);
+	return r < 0 ? r : spawn_child_write(error_fd, "probe", "/proc/self/gid_map", t->gid_map);
+}
+
 static CHILD_SAFE int trial_child(void *data, int error_fd)
 {
-	const struct trial *t = data;
-	int r = t->try(error_fd);
+	const struct attempt *t = data;
+	int r = map_ids(t, error_fd);
 
+	if (r == 0)
+		r = t->trial->try(error_fd);
 	if (r < 0)
 		return r;
 	_exit(0);
@@ -151,18 +172,26 @@ static CHILD_SAFE int trial_child(void *data, int error_fd)
 static int run_trial(struct arena *a, const struct trial *t, struct caps *caps)
 {
 	static char *const nothing[] = { NULL };
+	struct attempt attempt = {
+		.trial = t,
+		.uid_map = arena_printf(a, "%u %u 1", geteuid(), geteuid()),
+		.gid_map = arena_printf(a, "%u %u 1", getegid(), getegid()),
+	};
 	struct spawn_request request = {
 		.program = "",
 		.argv = nothing,
 		.envp = nothing,
 		.clone_flags = t->flags,
 		.child = trial_child,
-		.child_data = (void *)t,
+		.child_data = &attempt,
 	};
 	struct spawned child = { 0 };
 	struct cordon_error why;
-	int r = spawn_start(&request, &child, &why);
+	int r;
 
+	if (!attempt.uid_map || !attempt.gid_map)
+		return -1;
+	r = spawn_start(&request, &child, &why);
 	if (r == 0) {
 		r = spawn_wait(&child, &why);
 		spawn_discard(&child);

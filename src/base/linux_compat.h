@@ -75,4 +75,16 @@
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, unsigned long long) /* 6.6 */
 #endif
 
+/* Landlock: rights and scopes later than ABI 2. */
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14) /* ABI 3 */
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15) /* ABI 5 */
+#endif
+#ifndef LANDLOCK_SCOPE_SIGNAL
+#define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0) /* ABI 6 */
+#define LANDLOCK_SCOPE_SIGNAL (1ULL << 1)
+#endif
+
 #endif

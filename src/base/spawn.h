@@ -121,6 +121,9 @@ int spawn_search_path(struct arena *a, const char *name, const char *path_env,
 CHILD_SAFE int spawn_child_fail(int error_fd, enum cordon_code code, int errnum,
 				const char *stage, const char *what, const char *object,
 				const char *hint);
+/* Writes text to an existing file, such as one in /proc, in one call. */
+CHILD_SAFE int spawn_child_write(int error_fd, const char *stage, const char *path,
+				 const char *text);
 /* Step 7. Returns only on failure, after reporting it. */
 CHILD_SAFE int spawn_child_exec(const struct spawn_request *request, int error_fd);
 /* The pipes between the two halves, as the child sees them. */

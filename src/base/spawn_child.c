@@ -48,6 +48,19 @@ CHILD_SAFE int spawn_child_fail(int error_fd, enum cordon_code code, int errnum,
 	return -(int)code;
 }
 
+CHILD_SAFE int spawn_child_write(int error_fd, const char *stage, const char *path,
+				 const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	size_t n = strlen(text);
+
+	if (fd < 0 || write(fd, text, n) != (ssize_t)n)
+		return spawn_child_fail(error_fd, CORDON_E_INIT, errno, stage, "cannot write", path,
+					NULL);
+	close(fd);
+	return 0;
+}
+
 CHILD_SAFE static int fail_system(int error_fd, const char *what)
 {
 	return spawn_child_fail(error_fd, CORDON_E_SYSTEM, errno, "spawn", what, NULL, NULL);

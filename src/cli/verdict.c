@@ -320,31 +320,34 @@ static bool is_secret(const struct policy *policy, struct str object)
 }
 
 /* Would the changed policy still run here? */
-static bool compiles(const struct explainer *e, struct policy *policy)
+static bool compiles(const struct explainer *e, struct policy *policy, struct cordon_error *err)
 {
 	struct situation changed = e->setup.situation;
 	const struct backend *backend;
-	struct cordon_error ignored;
 	struct plan *plan;
 
 	changed.policy = policy;
-	return situation_plan(&changed, &e->setup.caps, &backend, &plan, &ignored) == 0;
+	return situation_plan(&changed, &e->setup.caps, &backend, &plan, err) == 0;
 }
 
 /* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
- * enforced is no help where the one in force can. */
+ * enforced counts only when nothing else helps. */
 static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
-		     const struct change *changes, size_t n, struct fix *fix)
+		     const struct change *changes, size_t n, bool must_compile, struct fix *fix)
 {
-	struct cordon_error ignored;
+	struct cordon_error err;
 	struct policy *policy;
 	struct decision d;
+	bool good;
 
-	if (rebuild(e, changes, n, &policy, &ignored) < 0 ||
-	    !policy_allows(policy, op, object, &d) || (e->setup.plan && !compiles(e, policy)))
+	if (rebuild(e, changes, n, &policy, &err) < 0 || !policy_allows(policy, op, object, &d))
+		return false;
+	good = !e->setup.plan || compiles(e, policy, &err);
+	if (!good && must_compile)
 		return false;
 	name_fix(e, changes, n, fix);
 	fix->opens_secret = is_secret(e->setup.situation.policy, object);
+	fix->remark = good ? NULL : arena_dup(e->opts->arena, str_of(err.message));
 	return true;
 }
 
@@ -373,16 +376,9 @@ static const struct {
 	{ POLICY_EXEC, { KEY_READ, KEY_EXEC } },
 };
 
-static void find_path_fix(const struct explainer *e, enum policy_op op, struct str object,
-			  struct verdict *v)
+static bool try_candidates(const struct explainer *e, enum policy_op op, struct str object,
+			   const char *path, bool must_compile, struct fix *fix)
 {
-	autobuf struct buf b = buf_make(TEXT_MAX);
-	const char *path;
-
-	effective_print_path(&b, object);
-	path = keep(e, &b);
-	if (!path || !*path)
-		return;
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		struct change changes[2];
 		size_t n = 0;
@@ -393,10 +389,23 @@ static void find_path_fix(const struct explainer *e, enum policy_op op, struct s
 			changes[n].key = candidates[i].keys[n];
 			changes[n].text = changes[n].key == KEY_HIDDEN_WRITES ? "allow" : path;
 		}
-		if (try_path(e, op, object, changes, n, &v->fix))
-			return;
+		if (try_path(e, op, object, changes, n, must_compile, fix))
+			return true;
 	}
-	v->fix.why_not = why_not(v->layer);
+	return false;
+}
+
+static void find_path_fix(const struct explainer *e, enum policy_op op, struct str object,
+			  struct verdict *v)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	const char *path;
+
+	effective_print_path(&b, object);
+	path = keep(e, &b);
+	if (path && *path && !try_candidates(e, op, object, path, true, &v->fix) &&
+	    !try_candidates(e, op, object, path, false, &v->fix))
+		v->fix.why_not = why_not(v->layer);
 }
 
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,

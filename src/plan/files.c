@@ -247,6 +247,20 @@ static void place_link(struct tree *t, const struct spot *p, const struct view *
 	push_view(t, (struct view){ p->path, ACCESS_READ, true });
 }
 
+static void emit_exec_change(struct tree *t, const struct spot *p, const struct decision *d,
+			     const struct view *around)
+{
+	struct op *op = plan_emit(t->c, d->exec ? OP_EXEC : OP_NOEXEC, p->path);
+
+	if (!op)
+		return;
+	op->source = p->path;
+	op->node = p->node;
+	op->number = d->data == ACCESS_WRITE;
+	op->rule = d->exec_rule;
+	push_view(t, (struct view){ p->path, d->data, d->exec, .scratch = around->scratch });
+}
+
 static bool is_private(const struct rule *rule)
 {
 	return rule && rule->flags & RULE_PRIVATE;
@@ -277,11 +291,8 @@ static int place_one(struct tree *t, const struct spot *p)
 				   "'=' cannot single out a directory; name its files");
 	/* Inside the sandbox's own directories the host's are not there of themselves. */
 	if (d.data == around.data && (!around.scratch || is_private(d.data_rule))) {
-		if (d.data != ACCESS_NONE && d.exec != around.exec && !same_mount) {
-			plan_emit(t->c, d.exec ? OP_EXEC : OP_NOEXEC, p->path);
-			push_view(t, (struct view){ p->path, d.data, d.exec,
-						    .scratch = around.scratch });
-		}
+		if (d.data != ACCESS_NONE && d.exec != around.exec && !same_mount)
+			emit_exec_change(t, p, &d, &around);
 		return 0;
 	}
 	if (!same_mount)

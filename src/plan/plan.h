@@ -50,7 +50,8 @@ struct op {
 	enum op_kind kind;
 	struct str path;	/* the object; a name for ENV_SET, NET_HOST, LIMIT, REPORT */
 	struct str source;	/* bind: the host's path; symlink: its target; variable: value */
-	uint64_t number;	/* limit, size, port; HIDE_DIR: 1 when something below shows */
+	uint64_t number;	/* limit, size, port; HIDE_DIR: 1 when something below shows;
+				 * EXEC, NOEXEC: 1 when the path is writable */
 	struct node node;	/* of a bound path, as it was when the policy was built */
 	const struct rule *rule;	/* why; NULL when no path rule made it */
 };

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "fmt/located.h"
 #include "policy/profiles.h"
 #include "policy/resolve.h"
+#include "policy/warnings.h"
 
 #define EXTENDS_MAX 8
 
@@ -62,20 +64,12 @@ static const char *nearest_profile(struct builder *b, struct str name)
 static int unknown_profile(struct builder *b, struct str name, const struct origin *wanted)
 {
 	const char *near = nearest_profile(b, name);
-	autobuf struct buf where = buf_make(4096);
-	autobuf struct buf shown = buf_make(400);
 
-	if (wanted) {
-		origin_print(&where, wanted);
-		if (wanted->line)
-			buf_addf(&where, ":%u", wanted->column);
-		buf_adds(&where, ": ");
-	}
-	buf_add_escaped(&shown, str_take(name, 80));
-	err_set(b->err, CORDON_E_CONFIG, 0, "policy", "%sthere is no profile '%s'", where.p,
-		shown.p);
+	err_set(b->err, CORDON_E_CONFIG, 0, "policy", "there is no profile %s", quote(name).text);
+	if (wanted)
+		origin_wrap(b->err, wanted);
 	if (near)
-		return err_hint(b->err, "did you mean '%s'?", near);
+		return err_hint(b->err, "did you mean %s?", quote(str_of(near)).text);
 	return err_hint(b->err, "'cordon profile list' shows what there is");
 }
 
@@ -89,16 +83,20 @@ static int collect_profile(struct builder *b, struct str name, const struct orig
 	int r = 0;
 
 	if (depth > EXTENDS_MAX)
-		return err_set(b->err, CORDON_E_CONFIG, 0, "policy",
-			       "%s:%u:%u: profiles extend each other more than %d times (a cycle "
-			       "through '%s'?)",
-			       wanted->file, wanted->line, wanted->column, EXTENDS_MAX, name.p);
+		return origin_error(b->err, CORDON_E_CONFIG, "policy", wanted,
+				    "profiles extend each other more than %d times (a cycle "
+				    "through %s?)",
+				    EXTENDS_MAX, quote(name).text);
 	for (unsigned i = 0; i < 3 && r == 0; i++) {
 		const struct profile *p = configs[i] ? config_profile(configs[i], name) : NULL;
 		const struct statement *parent = p ? find_scalar(&p->layer, KEY_EXTENDS) : NULL;
 
 		if (!p)
 			continue;
+		/* A profile may extend what an earlier file says under its own name. */
+		if (parent && !found && str_eq(parent->text, name))
+			return origin_error(b->err, CORDON_E_CONFIG, "policy", &parent->origin,
+					    "profile %s extends itself", quote(name).text);
 		found = true;
 		if (parent && !str_eq(parent->text, name))
 			r = collect_profile(b, parent->text, &parent->origin, depth + 1);
@@ -201,6 +199,7 @@ static int fold_list(struct builder *b, struct item_list *list, const struct sta
 {
 	struct statement *slot;
 
+	list->set = true;
 	if (s->empty) {
 		list->items.n = 0;
 		return 0;
@@ -328,6 +327,7 @@ static int close_own_home(struct builder *b)
 	struct str real;
 	int r;
 
+	/* Both spellings, like any other rule. */
 	p->own = ruleset_new(b->arena);
 	if (!p->own)
 		return err_nomem(b->err, "policy");
@@ -335,7 +335,18 @@ static int close_own_home(struct builder *b)
 		return 0;
 	rule.path = rule.spelled = p->places.cordon_home;
 	r = b->in->world->resolve(b->in->world, b->arena, rule.path, &real, &rule.node, b->err);
-	return r < 0 ? r : ruleset_add(p->own, &rule, b->err);
+	if (r == 0)
+		r = ruleset_add(p->own, &rule, b->err);
+	if (r < 0 || str_eq(real, rule.path))
+		return r;
+	rule.path = real;
+	rule.flags |= RULE_ALIAS;
+	return ruleset_add(p->own, &rule, b->err);
+}
+
+static bool exempts_git(const struct settings *layer)
+{
+	return layer->at[KEY_HIDDEN_WRITES].number == HIDDEN_GIT;
 }
 
 static int add_git_data(struct builder *b)
@@ -347,7 +358,8 @@ static int add_git_data(struct builder *b)
 	b->policy->git_data = ruleset_new(b->arena);
 	if (!b->policy->git_data)
 		return err_nomem(b->err, "policy");
-	if (policy_number(b->policy, KEY_HIDDEN_WRITES) != HIDDEN_GIT)
+	if (!exempts_git(&b->policy->trusted) && !exempts_git(&b->policy->project) &&
+	    !exempts_git(&b->policy->locked))
 		return 0;
 	return resolve_statement(b->arena, b->in->world, &b->policy->places, &s,
 				 b->policy->git_data, b->err);
@@ -376,13 +388,13 @@ static int narrow_scalars(struct builder *b, const struct settings *by)
 			continue;
 		if (key_rows[k].narrow == NARROW_RAISE && s->number < now->number &&
 		    s->origin.source == SOURCE_PROJECT)
-			return err_set(b->err, CORDON_E_CONFIG, 0, "policy",
-				       "%s:%u:%u: a project file may not lower %s from \"%s\" to "
-				       "\"%s\"",
-				       s->origin.file, s->origin.line, s->origin.column,
-				       key_rows[k].name,
-				       choice_to_string(key_rows[k].choices, (unsigned)now->number),
-				       choice_to_string(key_rows[k].choices, (unsigned)s->number));
+			return origin_error(b->err, CORDON_E_CONFIG, "policy", &s->origin,
+					    "a project file may not lower %s from \"%s\" to \"%s\"",
+					    key_rows[k].name,
+					    choice_to_string(key_rows[k].choices,
+							     (unsigned)now->number),
+					    choice_to_string(key_rows[k].choices,
+							     (unsigned)s->number));
 		if (stricter(k, now->number, s->number))
 			*now = *s;
 	}
@@ -409,7 +421,7 @@ static int narrow_lists(struct builder *b, const struct settings *by)
 				r = fold_list(b, now, &theirs->items.at[i]);
 		if (r < 0)
 			return r;
-		if (key_rows[k].narrow == NARROW_MEET && theirs->items.n) {
+		if (key_rows[k].narrow == NARROW_MEET && theirs->set) {
 			size_t kept = 0;
 
 			for (size_t i = 0; i < now->items.n; i++)
@@ -444,60 +456,6 @@ static int narrow_by(struct builder *b, struct settings *to, const struct layer 
 	if (r == 0)
 		r = narrow_scalars(b, to);
 	return r < 0 ? r : narrow_lists(b, to);
-}
-
-/* --- warnings -------------------------------------------------------------------------- */
-
-static int warn(struct builder *b, const char *text)
-{
-	const char **slot = text ? vec_push(&b->policy->warnings, b->arena) : NULL;
-
-	if (!slot)
-		return err_nomem(b->err, "policy");
-	*slot = text;
-	return 0;
-}
-
-/* Rule 12: opening a secret is allowed, and said. */
-static int warn_opened_secrets(struct builder *b)
-{
-	const struct ruleset *rules = b->policy->trusted.rules;
-
-	for (size_t i = 0; i < ruleset_count(rules); i++) {
-		const struct rule *rule = ruleset_at(rules, i);
-		autobuf struct buf text = buf_make(16384);
-		struct match m;
-		int r;
-
-		if (rule->origin.source < SOURCE_USER || rule->right == RIGHT_DENY ||
-		    rule->kind == RULE_GLOB || rule->flags & RULE_ALIAS)
-			continue;
-		ruleset_match(rules, rule->path, &m);
-		if (!m.secret.rule || m.secret.depth > path_depth(rule->path))
-			continue;
-		origin_print(&text, &rule->origin);
-		buf_addf(&text, ": %s ", right_to_string(rule->right));
-		buf_add_escaped(&text, rule->spelled);
-		buf_adds(&text, " opens a secret (");
-		buf_add_escaped(&text, m.secret.rule->spelled);
-		buf_adds(&text, ")");
-		r = warn(b, arena_dup(b->arena, buf_str(&text)));
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int warn_workdir_in_secret(struct builder *b)
-{
-	const struct policy *p = b->policy;
-	struct match m;
-
-	ruleset_match(p->trusted.rules, p->places.workdir, &m);
-	if (!m.secret.rule || m.secret.depth >= path_depth(p->places.workdir))
-		return 0;
-	return warn(b, arena_printf(b->arena, "the workdir lies inside a secret (%s)",
-				    m.secret.rule->spelled.p));
 }
 
 uint64_t policy_number(const struct policy *policy, enum key key)
@@ -569,9 +527,7 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 	if (r == 0)
 		r = add_git_data(&b);
 	if (r == 0)
-		r = warn_opened_secrets(&b);
-	if (r == 0)
-		r = warn_workdir_in_secret(&b);
+		r = policy_warn(p, err);
 	if (r < 0)
 		return r;
 	*ret = p;

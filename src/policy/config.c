@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "fmt/located.h"
 #include "fmt/toml.h"
@@ -14,8 +15,10 @@ enum table_kind { TABLE_SANDBOX, TABLE_PROFILE, TABLE_LOCKED };
 struct reader {
 	struct arena *arena;
 	struct config *config;
-	struct layer *layer; /* where statements go now */
+	struct layer *layer;  /* where statements go now */
+	struct origin origin; /* of those statements; line 0 */
 	enum table_kind kind;
+	bool given[KEY_COUNT]; /* in this table, by name or alias */
 	struct cordon_error *err;
 };
 
@@ -110,8 +113,11 @@ static int read_key(struct reader *r, const char *prefix, const struct toml_entr
 	if (code < 0)
 		return code;
 	by_alias = !str_eq(str_of(full), str_of(key_rows[key].name));
-	return layer_add_toml(r->arena, r->layer, key, by_alias, &entry->value, &r->config->origin,
-			      r->err);
+	if (r->given[key])
+		return fault(r, entry->at, "'%s' and '%s' are the same setting; give one of them",
+			     key_rows[key].name, key_rows[key].alias);
+	r->given[key] = true;
+	return layer_add_toml(r->arena, r->layer, key, by_alias, &entry->value, &r->origin, r->err);
 }
 
 static int read_profile(struct reader *r, const struct toml_entry *entry)
@@ -135,6 +141,7 @@ static int read_profile(struct reader *r, const struct toml_entry *entry)
 	profile->origin.column = entry->at.column;
 	inner.layer = &profile->layer;
 	inner.kind = TABLE_PROFILE;
+	memset(inner.given, 0, sizeof(inner.given));
 	return read_keys(&inner, "", entry->value.table);
 }
 
@@ -164,6 +171,8 @@ static int read_locked(struct reader *r, const struct toml_entry *entry)
 		return fault(r, entry->at, "only the system's configuration may lock rules");
 	inner.layer = &r->config->locked;
 	inner.kind = TABLE_LOCKED;
+	inner.origin.source = SOURCE_LOCKED;
+	memset(inner.given, 0, sizeof(inner.given));
 	return read_group(&inner, "", entry);
 }
 
@@ -197,7 +206,11 @@ int config_parse(struct arena *a, struct str text, const char *file, enum source
 		 struct config *ret, struct cordon_error *err)
 {
 	struct config config = { .origin = { .source = source, .file = file } };
-	struct reader r = { .arena = a, .config = &config, .layer = &config.sandbox, .err = err };
+	struct reader r = { .arena = a,
+			    .config = &config,
+			    .layer = &config.sandbox,
+			    .origin = config.origin,
+			    .err = err };
 	struct toml_table *root;
 	int code = toml_read(a, text, file, &root, err);
 

@@ -26,8 +26,8 @@ bool policy_op_from_string(struct str text, enum policy_op *ret)
 
 const char *layer_id_to_string(enum layer_id layer)
 {
-	static const char *const names[] = { "trusted", "project", "locked", "hidden_writes",
-					     "secret", "cordon" };
+	static const char *const names[] = { "trusted",	      "project", "locked",
+					     "hidden_writes", "secret",	 "cordon" };
 
 	return names[layer];
 }
@@ -75,18 +75,20 @@ static bool is_git_data(const struct policy *policy, struct str object)
 }
 
 /* Rule 10: a cap at the depth of the hidden component. It never gives anything, so a
- * deeper rule, or one as deep from a later source, is what lifts it. */
-static void cap_hidden(const struct policy *policy, struct str object, const struct match *m,
-		       struct decision *d)
+ * deeper rule, or one as deep from a later source, is what lifts it - of the layer that
+ * set it, for what a project file closes is not opened from outside (rule 7). */
+static void cap_hidden(const struct policy *policy, const struct settings *layer, struct str object,
+		       const struct match *m, struct decision *d)
 {
-	const struct setting *hidden = &policy->effective[KEY_HIDDEN_WRITES];
+	const struct setting *hidden = &layer->at[KEY_HIDDEN_WRITES];
+	const struct rule *rule = m->data.rule;
 	size_t depth;
 
 	if (d->data != ACCESS_WRITE || hidden->number == HIDDEN_ALLOW)
 		return;
 	depth = hidden_depth(policy, object);
-	if (!depth || m->data.depth > depth ||
-	    (m->data.depth == depth && m->data.rule->origin.source > hidden->origin.source))
+	if (!depth || (rule && m->data.depth > depth) ||
+	    (rule && m->data.depth == depth && rule->origin.source > hidden->origin.source))
 		return;
 	if (hidden->number == HIDDEN_GIT && is_git_data(policy, object))
 		return;
@@ -95,20 +97,27 @@ static void cap_hidden(const struct policy *policy, struct str object, const str
 }
 
 /* Rule 12: a secret holds unless a user, a flag or a harmless exception reaches at
- * least as deep, or the workdir itself lies inside it. */
+ * least as deep, or the workdir itself lies inside it. A right to execute does not
+ * open what is in it for reading, nor the other way round. */
 static void hold_secret(const struct policy *policy, struct str object, const struct match *m,
 			struct decision *d)
 {
 	const struct places *places = &policy->places;
 
-	if (!m->secret.rule || (m->opener.rule && m->opener.depth >= m->secret.depth))
+	if (!m->secret.rule)
 		return;
 	if (path_below(object, places->workdir) && path_depth(places->workdir) > m->secret.depth)
 		return;
-	d->data = ACCESS_NONE;
-	d->exec = false;
-	d->data_rule = d->exec_rule = m->secret.rule;
-	d->data_layer = d->exec_layer = LAYER_SECRET;
+	if (!m->opener.rule || m->opener.depth < m->secret.depth) {
+		d->data = ACCESS_NONE;
+		d->data_rule = m->secret.rule;
+		d->data_layer = LAYER_SECRET;
+	}
+	if (!m->exec_opener.rule || m->exec_opener.depth < m->secret.depth) {
+		d->exec = false;
+		d->exec_rule = m->secret.rule;
+		d->exec_layer = LAYER_SECRET;
+	}
 }
 
 static struct decision decide_trusted(const struct policy *policy, struct str object)
@@ -123,19 +132,17 @@ static struct decision decide_trusted(const struct policy *policy, struct str ob
 	d.data_rule = m.data.rule;
 	d.exec_rule = m.exec.rule;
 	d.keep_directory = m.restricted_below;
-	cap_hidden(policy, object, &m, &d);
+	cap_hidden(policy, &policy->trusted, object, &m, &d);
 	hold_secret(policy, object, &m, &d);
 	return d;
 }
 
 /* Rule 7: a layer that only narrows; what it does not mention it has no opinion on. */
-static void narrow(const struct ruleset *rules, enum layer_id layer, struct str object,
-		   struct decision *d)
+static struct match narrow(const struct ruleset *rules, enum layer_id layer, struct str object,
+			   struct decision *d)
 {
 	struct match m;
 
-	if (!rules)
-		return;
 	ruleset_match(rules, object, &m);
 	if (m.data.rule && access_of(m.data.rule) < d->data) {
 		d->data = access_of(m.data.rule);
@@ -148,14 +155,26 @@ static void narrow(const struct ruleset *rules, enum layer_id layer, struct str 
 		d->exec_layer = layer;
 	}
 	d->keep_directory |= m.restricted_below;
+	return m;
+}
+
+static void narrow_by(const struct policy *policy, const struct settings *layer, enum layer_id id,
+		      struct str object, struct decision *d)
+{
+	struct match m;
+
+	if (!layer->rules)
+		return;
+	m = narrow(layer->rules, id, object, d);
+	cap_hidden(policy, layer, object, &m, d);
 }
 
 struct decision policy_decide(const struct policy *policy, struct str object)
 {
 	struct decision d = decide_trusted(policy, object);
 
-	narrow(policy->project.rules, LAYER_PROJECT, object, &d);
-	narrow(policy->locked.rules, LAYER_LOCKED, object, &d);
+	narrow_by(policy, &policy->project, LAYER_PROJECT, object, &d);
+	narrow_by(policy, &policy->locked, LAYER_LOCKED, object, &d);
 	narrow(policy->own, LAYER_CORDON, object, &d);
 	/* Rule 2: what cannot be read cannot be executed. */
 	if (d.data == ACCESS_NONE && d.exec) {
@@ -202,18 +221,22 @@ static bool net_allows(const struct net *net, const struct host *target,
 struct host_decision policy_decide_host(const struct policy *policy, const struct host *target)
 {
 	const struct settings *opinions[] = { &policy->trusted, &policy->project, &policy->locked };
-	struct host_decision d = { .allowed = true, .layer = LAYER_TRUSTED };
+	struct host_decision first = { 0 };
 
-	for (unsigned i = 0; i < 3 && d.allowed; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		const struct net *net = &opinions[i]->net;
+		struct host_decision d = {
+			.layer = (enum layer_id)i,
+			.origin = net->set ? &net->origin : NULL,
+		};
 
 		if (i > 0 && !net->set)
 			continue;
-		if (net_allows(net, target, &d.host))
-			continue;
-		d = (struct host_decision){
-			.layer = (enum layer_id)i, .origin = net->set ? &net->origin : NULL,
-		};
+		d.allowed = net_allows(net, target, &d.host);
+		if (!d.allowed)
+			return d;
+		if (i == 0)
+			first = d;
 	}
-	return d;
+	return first;
 }

@@ -161,7 +161,7 @@ int host_parse(struct str text, struct host *ret, struct cordon_error *err)
 {
 	struct host h = { .prefix_bits = 128 };
 	struct str host, port, address, prefix;
-	bool has_port, has_prefix;
+	bool has_port, has_prefix, bracketed = str_starts(text, STR("["));
 	int r = split_port(text, text, &host, &port, &has_port, err);
 
 	if (r == 0 && has_port)
@@ -169,10 +169,11 @@ int host_parse(struct str text, struct host *ret, struct cordon_error *err)
 	if (r < 0)
 		return r;
 	has_prefix = str_cut(host, '/', &address, &prefix);
-	if (parse_address(address, &h)) {
+	/* Brackets are for IPv6 only. */
+	if (parse_address(address, &h) && (!bracketed || str_find(address, ':') < address.n)) {
 		h.kind = HOST_ADDRESS;
 		r = has_prefix ? parse_prefix(prefix, text, &h, err) : 0;
-	} else if (str_starts(text, STR("["))) {
+	} else if (bracketed) {
 		r = refuse(text, err, "brackets hold an IPv6 address without a scope");
 	} else if (str_starts(host, STR("*."))) {
 		h.kind = HOST_SUFFIX;
@@ -195,7 +196,7 @@ int host_parse_target(struct str text, struct host *ret, struct cordon_error *er
 
 	if (r < 0)
 		return r;
-	if (h.kind == HOST_SUFFIX || h.prefix_bits != 128)
+	if (h.kind == HOST_SUFFIX || str_find(text, '/') < text.n)
 		return refuse(text, err, "a pattern, where one host is wanted");
 	*ret = h;
 	return 0;
@@ -211,6 +212,9 @@ static bool suffix_covers(const struct host *suffix, const struct host *target)
 
 static bool address_covers(const struct host *net, const struct host *target)
 {
+	/* ::/0 is about IPv6, although IPv4 is kept inside it. */
+	if (is_v4(net) != is_v4(target))
+		return false;
 	for (unsigned i = 0; i < net->prefix_bits; i++)
 		if ((net->address[i / 8] ^ target->address[i / 8]) & (0x80 >> (i % 8)))
 			return false;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "fmt/glob.h"
 #include "policy/hosts.h"
 
 #define MEBIBYTE ((uint64_t)1 << 20)
@@ -12,15 +13,8 @@
 static int bad_value(struct cordon_error *err, enum key key, const struct origin *o,
 		     struct str text, const char *wanted)
 {
-	autobuf struct buf where = buf_make(600);
-	autobuf struct buf shown = buf_make(600);
-
-	origin_print(&where, o);
-	if (o->line)
-		buf_addf(&where, ":%u", o->column);
-	buf_add_escaped(&shown, str_take(text, 60));
-	return err_set(err, CORDON_E_CONFIG, 0, "config", "%s: %s: '%s' is not %s", where.p,
-		       o->line ? key_rows[key].name : "value", shown.p, wanted);
+	return origin_error(err, CORDON_E_CONFIG, "config", o, "%s: %s is not %s",
+			    o->line ? key_rows[key].name : "value", quote(text).text, wanted);
 }
 
 static int push(struct arena *a, struct layer *layer, const struct statement *s,
@@ -75,18 +69,21 @@ static bool is_identifier(struct str s, bool pattern)
 	return s.n > 0;
 }
 
+/* network = "on" | "off": kept as a statement whose text is that word. */
+static bool is_network_word(struct str text)
+{
+	return str_eq(text, STR("on")) || str_eq(text, STR("off"));
+}
+
 static int host_value(struct statement *s, struct cordon_error *err)
 {
 	struct host host;
-	autobuf struct buf where = buf_make(600);
-	int r = host_parse(s->text, &host, err);
 
-	if (r == 0)
-		return 0;
-	origin_print(&where, &s->origin);
-	if (s->origin.line)
-		buf_addf(&where, ":%u", s->origin.column);
-	return err_wrap(err, "%s", where.p);
+	/* The words of a setting would be taken for it when the layers are folded. */
+	if (is_network_word(s->text))
+		return bad_value(err, s->key, &s->origin, s->text,
+				 "a host: \"on\" and \"off\" stand alone, not in a list");
+	return host_parse(s->text, &host, err) < 0 ? origin_wrap(err, &s->origin) : 0;
 }
 
 /* A limit: `parse` says how it is spelled; "none" lifts it and is kept as 0. */
@@ -143,7 +140,7 @@ static int text_value(struct arena *a, struct statement *s, struct cordon_error 
 			return 0;
 		return bad_value(err, s->key, &s->origin, s->text, "a name");
 	case TYPE_NAMES:
-		if (is_identifier(s->text, true))
+		if (is_identifier(s->text, true) && !glob_component_fault(s->text))
 			return 0;
 		return bad_value(err, s->key, &s->origin, s->text, "a name or pattern");
 	case TYPE_ENVIRON:
@@ -168,12 +165,6 @@ static int add_checked(struct arena *a, struct layer *layer, struct statement s,
 	return r < 0 ? r : push(a, layer, &s, err);
 }
 
-/* network = "on" | "off": kept as a statement whose text is that word. */
-static bool is_network_word(struct str text)
-{
-	return str_eq(text, STR("on")) || str_eq(text, STR("off"));
-}
-
 int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct str text,
 		   const struct origin *origin, struct cordon_error *err)
 {
@@ -183,7 +174,7 @@ int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct st
 	bool more = true;
 
 	if (type == TYPE_NETWORK && (!text.n || is_network_word(text))) {
-		s.text = text.n ? text : STR("on");
+		s.text = str_eq(text, STR("off")) ? STR("off") : STR("on");
 		return push(a, layer, &s, err);
 	}
 	if (type != TYPE_NETWORK && type != TYPE_NAMES && type != TYPE_PORTS)
@@ -211,9 +202,8 @@ static struct origin origin_at(const struct origin *file, struct place at)
 static int wrong_type(struct cordon_error *err, enum key key, const struct origin *o,
 		      const struct toml_value *value, const char *wanted)
 {
-	return err_set(err, CORDON_E_CONFIG, 0, "config", "%s:%u:%u: %s must be %s, not %s",
-		       o->file, o->line, o->column, key_rows[key].name, wanted,
-		       toml_type_to_string(value->type));
+	return origin_error(err, CORDON_E_CONFIG, "config", o, "%s must be %s, not %s",
+			    key_rows[key].name, wanted, toml_type_to_string(value->type));
 }
 
 /* An integer where a limit is meant: seconds, bytes, or megabytes by the alias. */
@@ -238,6 +228,10 @@ static int integer_value(struct arena *a, struct layer *layer, struct statement 
 static int environ_table(struct arena *a, struct layer *layer, struct statement s,
 			 const struct toml_value *value, struct cordon_error *err)
 {
+	if (!value->table->entries.n) {
+		s.empty = true;
+		return push(a, layer, &s, err);
+	}
 	vec_each(entry, &value->table->entries) {
 		struct origin at = origin_at(&s.origin, entry->at);
 		struct statement one = { .key = s.key, .origin = at };
@@ -246,6 +240,8 @@ static int environ_table(struct arena *a, struct layer *layer, struct statement 
 
 		if (entry->value.type != TOML_STRING)
 			return wrong_type(err, s.key, &at, &entry->value, "a table of strings");
+		if (!is_identifier(entry->key, false))
+			return bad_value(err, s.key, &at, entry->key, "the name of a variable");
 		if (str_find(entry->value.string, '\0') < entry->value.string.n)
 			return bad_value(err, s.key, &at, entry->key,
 					 "a variable: its value holds a NUL");
@@ -270,9 +266,8 @@ static int list_array(struct arena *a, struct layer *layer, struct statement s,
 		return push(a, layer, &s, err);
 	}
 	if (value->array->items.n > LIST_MAX)
-		return err_set(err, CORDON_E_LIMIT, 0, "config",
-			       "%s:%u:%u: %s has more than %d elements", s.origin.file,
-			       s.origin.line, s.origin.column, key_rows[s.key].name, LIST_MAX);
+		return origin_error(err, CORDON_E_LIMIT, "config", &s.origin,
+				    "%s has more than %d elements", key_rows[s.key].name, LIST_MAX);
 	vec_each(item, &value->array->items) {
 		struct statement one = { .key = s.key, .origin = origin_at(&s.origin, item->at) };
 		int r;
@@ -335,6 +330,11 @@ static int toml_network(struct arena *a, struct layer *layer, struct statement s
 	return push(a, layer, &s, err);
 }
 
+static bool is_none(const struct toml_value *value)
+{
+	return value->type == TOML_STRING && str_eq(value->string, STR("none"));
+}
+
 int layer_add_toml(struct arena *a, struct layer *layer, enum key key, bool by_alias,
 		   const struct toml_value *value, const struct origin *origin,
 		   struct cordon_error *err)
@@ -356,6 +356,9 @@ int layer_add_toml(struct arena *a, struct layer *layer, enum key key, bool by_a
 	}
 	if (number && value->type == TOML_INTEGER)
 		return integer_value(a, layer, &s, by_alias, value, err);
+	/* memory_limit_mb = "512" would be 512 bytes. */
+	if (key == KEY_MEMORY && by_alias && !is_none(value))
+		return wrong_type(err, key, &s.origin, value, "a number of megabytes by this name");
 	if (textual && value->type == TOML_STRING) {
 		s.text = value->string;
 		return add_checked(a, layer, s, err);

@@ -45,6 +45,7 @@ struct net {
 };
 
 struct item_list {
+	bool set;	/* said, be it with nothing in it */
 	VEC(struct statement) items;
 };
 
@@ -81,7 +82,7 @@ struct policy {
 	struct ruleset *own;		/* cordon's home: closed whatever anybody says */
 	struct setting effective[KEY_COUNT];		/* scalars after narrowing */
 	struct item_list effective_lists[KEY_COUNT];	/* lists after narrowing */
-	struct ruleset *git_data;	/* exempt from hidden_writes = "git" */
+	struct ruleset *git_data;	/* exempt from hidden_writes = "git" of any layer */
 	VEC(const char *) warnings;
 };
 
@@ -118,7 +119,8 @@ struct decision {
 };
 
 /* object: a normal path, symlinks resolved (the last one only where the operation
- * follows it). */
+ * follows it). Says what the rules say also when the policy does not confine; ask
+ * policy->confined first. */
 struct decision policy_decide(const struct policy *policy, struct str object);
 /* The yes or no for one operation, with the rule that decided. */
 bool policy_allows(const struct policy *policy, enum policy_op op, struct str object,

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/path.h"
 #include "fmt/glob.h"
+#include "fmt/located.h"
 #include "policy/sets.h"
 
 struct expansion {
@@ -17,41 +18,52 @@ struct expansion {
 	struct cordon_error *err;
 };
 
-static int bad_path(struct expansion *x, struct str text, const char *why)
+/* Says where the path was written, once the error is filled. */
+static int located(struct expansion *x)
 {
-	autobuf struct buf where = buf_make(8192);
-	autobuf struct buf shown = buf_make(8192);
-
-	if (x->origin) {
-		origin_print(&where, x->origin);
-		if (x->origin->line)
-			buf_addf(&where, ":%u", x->origin->column);
-		buf_adds(&where, ": ");
-	}
-	buf_add_escaped(&shown, text);
-	return err_set(x->err, CORDON_E_PATH, 0, "policy", "%spath '%s': %s", where.p, shown.p,
-		       why);
+	return x->origin ? origin_wrap(x->err, x->origin) : -x->err->code;
 }
 
-static const struct {
+static int bad_path(struct expansion *x, struct str text, const char *why)
+{
+	err_set(x->err, CORDON_E_PATH, 0, "policy", "path %s: %s", quote(text).text, why);
+	return located(x);
+}
+
+static const struct place_name {
 	const char *name;
 	size_t offset;
+	bool optional; /* rules on it vanish where it does not exist */
 } place_names[] = {
-	{ "workdir", offsetof(struct places, workdir) },
-	{ "home", offsetof(struct places, home) },
-	{ "tmp", offsetof(struct places, tmp) },
-	{ "data", offsetof(struct places, data) },
-	{ "gitdir", offsetof(struct places, git_dir) },
-	{ "gitcommon", offsetof(struct places, git_common) },
+	{ "workdir", offsetof(struct places, workdir), false },
+	{ "home", offsetof(struct places, home), false },
+	{ "tmp", offsetof(struct places, tmp), false },
+	{ "data", offsetof(struct places, data), false },
+	{ "gitdir", offsetof(struct places, git_dir), true },
+	{ "gitcommon", offsetof(struct places, git_common), true },
 };
 #define PLACE_COUNT (sizeof(place_names) / sizeof(place_names[0]))
 
-static const struct str *place_by_name(const struct places *places, struct str name)
+static const struct place_name *place_by_name(struct str name)
 {
 	for (size_t i = 0; i < PLACE_COUNT; i++)
 		if (str_eq(name, str_of(place_names[i].name)))
-			return (const struct str *)((const char *)places + place_names[i].offset);
+			return &place_names[i];
 	return NULL;
+}
+
+/* Appends the place, quoted so that its own characters are no glob. */
+static int add_place(struct expansion *x, struct str text, const struct place_name *name,
+		     struct buf *out, bool *ret_gone)
+{
+	const char *base = (const char *)x->places;
+	const struct str *place = (const struct str *)(base + name->offset);
+
+	if (!place->n && !name->optional)
+		return bad_path(x, text, "it refers to a place that is not known here");
+	*ret_gone |= place->n == 0;
+	glob_quote(out, *place);
+	return 0;
 }
 
 static int unknown_place(struct expansion *x, struct str text, struct str name)
@@ -81,69 +93,81 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* \xNN gives a byte that stands for itself; 0 when the text is not such an escape. */
-static size_t byte_escape(struct str s, struct buf *out)
+/* \xNN gives a byte that stands for itself, \ and any other character that
+ * character; the result is still quoted. *ret_n is the length of the escape. */
+static int backslash(struct expansion *x, struct str text, struct str s, struct buf *out,
+		     size_t *ret_n)
 {
 	int high, low;
 	char byte;
 
-	if (s.n < 4 || s.p[0] != '\\' || s.p[1] != 'x')
+	if (s.n < 2)
+		return bad_path(x, text, "a backslash with nothing after it");
+	*ret_n = 2;
+	if (s.p[1] != 'x') {
+		buf_add(out, str_take(s, 2));
 		return 0;
-	high = hex_digit(s.p[2]);
-	low = hex_digit(s.p[3]);
+	}
+	high = s.n < 4 ? -1 : hex_digit(s.p[2]);
+	low = s.n < 4 ? -1 : hex_digit(s.p[3]);
 	if (high < 0 || low < 0 || !(high | low))
-		return 0;
+		return bad_path(x, text, "\\x takes two hexadecimal digits, not both 0");
 	byte = (char)(high << 4 | low);
 	glob_quote(out, (struct str){ &byte, 1 });
-	return 4;
+	*ret_n = 4;
+	return 0;
 }
 
-/* {name} becomes the place, quoted so that its own characters are no glob. *ret_gone
- * is set when the place does not exist here (no git directory). */
+/* {name} becomes the place. *ret_gone is set when it does not exist here (no git
+ * directory). */
 static int place_escape(struct expansion *x, struct str text, struct str s, struct buf *out,
 			size_t *ret_n, bool *ret_gone)
 {
+	const struct place_name *place;
 	struct str name, rest;
-	const struct str *place;
 
 	if (!str_cut(str_skip(s, 1), '}', &name, &rest))
 		return bad_path(x, text, "a '{' without its '}'");
-	place = place_by_name(x->places, name);
+	place = place_by_name(name);
 	if (!place)
 		return unknown_place(x, text, name);
-	*ret_gone |= place->n == 0;
-	glob_quote(out, *place);
 	*ret_n = name.n + 2;
-	return 0;
+	return add_place(x, text, place, out, ret_gone);
+}
+
+/* A buffer or a copy that failed: too much text, or too little memory for it. */
+static int lost(struct expansion *x, struct str text, size_t size)
+{
+	if (size <= PATH_BYTES_MAX)
+		return err_nomem(x->err, "policy");
+	return bad_path(x, text, "longer than a path can be");
 }
 
 /* Placeholders, ~ and \xNN; the result is still quoted for globs. */
 static int expand(struct expansion *x, struct str text, struct buf *out, bool *ret_gone)
 {
 	struct str s = text;
+	int r = 0;
 
 	*ret_gone = false;
 	if (str_eq(s, STR("~")) || str_starts(s, STR("~/"))) {
-		glob_quote(out, x->places->home);
+		r = add_place(x, text, place_by_name(STR("home")), out, ret_gone);
 		s = str_skip(s, 1);
 	}
-	while (s.n) {
-		size_t n = byte_escape(s, out);
-		int r = 0;
+	while (r == 0 && s.n) {
+		size_t n = 1;
 
-		if (!n && s.p[0] == '{') {
+		if (s.p[0] == '{')
 			r = place_escape(x, text, s, out, &n, ret_gone);
-		} else if (!n) {
-			n = s.p[0] == '\\' && s.n > 1 ? 2 : 1;
-			buf_add(out, str_take(s, n));
-		}
-		if (r < 0)
-			return r;
+		else if (s.p[0] == '\\')
+			r = backslash(x, text, s, out, &n);
+		else
+			buf_addc(out, s.p[0]);
 		s = str_skip(s, n);
 	}
-	if (out->failed)
-		return bad_path(x, text, "too long");
-	return 0;
+	if (r == 0 && out->failed)
+		return lost(x, text, text.n);
+	return r;
 }
 
 static int unquote_and_normalise(struct expansion *x, struct str quoted, struct str text,
@@ -155,7 +179,7 @@ static int unquote_and_normalise(struct expansion *x, struct str quoted, struct 
 	glob_unquote(&plain, quoted);
 	path = plain.failed ? NULL : path_normalise(x->arena, x->places->workdir, buf_str(&plain));
 	if (!path)
-		return bad_path(x, text, "longer than a path can be");
+		return lost(x, text, quoted.n + x->places->workdir.n + 1);
 	*ret = str_of(path);
 	return 0;
 }
@@ -191,7 +215,26 @@ static size_t literal_prefix(struct str glob)
 
 static int add_rule(struct expansion *x, struct ruleset *set, const struct rule *rule)
 {
-	return ruleset_add(set, rule, x->err);
+	return ruleset_add(set, rule, x->err) < 0 ? located(x) : 0;
+}
+
+/* The glob in the buffer, kept and checked. */
+static int keep_glob(struct expansion *x, struct rule *rule, const struct buf *b)
+{
+	char *copy = b->failed ? NULL : arena_dup(x->arena, buf_str(b));
+
+	if (!copy)
+		return lost(x, rule->spelled, b->n);
+	rule->path = str_of(copy);
+	return check_glob(x, rule->path, rule->spelled);
+}
+
+static int resolve(struct expansion *x, struct str path, struct str *ret_real,
+		   struct node *ret_node)
+{
+	int r = x->world->resolve(x->world, x->arena, path, ret_real, ret_node, x->err);
+
+	return r < 0 ? located(x) : 0;
 }
 
 /* Both spellings: as written, and with the symlinks of its literal part resolved. */
@@ -209,28 +252,46 @@ static int add_glob(struct expansion *x, struct ruleset *set, struct rule *rule,
 	}
 	buf_add(&b, glob);
 	rule->kind = RULE_GLOB;
-	rule->path = str_of(arena_dup(x->arena, buf_str(&b)));
-	if (!rule->path.n)
-		return err_nomem(x->err, "policy");
-	r = check_glob(x, rule->path, rule->spelled);
+	r = keep_glob(x, rule, &b);
 	if (r == 0)
 		r = add_rule(x, set, rule);
-	cut = literal_prefix(rule->path);
-	if (r < 0 || !cut)
+	cut = r < 0 ? 0 : literal_prefix(rule->path);
+	if (!cut)
 		return r;
 	r = unquote_and_normalise(x, str_take(rule->path, cut), rule->spelled, &prefix);
 	if (r == 0)
-		r = x->world->resolve(x->world, x->arena, prefix, &real, &node, x->err);
+		r = resolve(x, prefix, &real, &node);
 	if (r < 0 || str_eq(real, prefix))
 		return r;
 	buf_clear(&b);
 	glob_quote(&b, real);
 	buf_add(&b, str_skip(rule->path, cut));
-	rule->path = str_of(arena_dup(x->arena, buf_str(&b)));
-	if (!rule->path.n)
-		return err_nomem(x->err, "policy");
 	rule->flags |= RULE_ALIAS;
-	return add_rule(x, set, rule);
+	r = keep_glob(x, rule, &b);
+	return r < 0 ? r : add_rule(x, set, rule);
+}
+
+/* The name itself, where it is a symlink below other symlinks: what rename and unlink
+ * act on (rule 1). */
+static int add_link_name(struct expansion *x, struct ruleset *set, const struct rule *rule,
+			 struct str real)
+{
+	struct rule third = *rule;
+	struct node node;
+	struct str parent;
+	const char *path;
+	int r = resolve(x, path_parent(rule->path), &parent, &node);
+
+	if (r < 0)
+		return r;
+	path = arena_printf(x->arena, "%.*s/%.*s", parent.n == 1 ? 0 : (int)parent.n, parent.p,
+			    STR_ARG(path_last(rule->path)));
+	if (!path)
+		return err_nomem(x->err, "policy");
+	third.path = str_of(path);
+	if (str_eq(third.path, rule->path) || str_eq(third.path, real))
+		return 0;
+	return add_rule(x, set, &third);
 }
 
 static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule, struct str quoted)
@@ -240,22 +301,18 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 
 	if (r < 0)
 		return r;
-	r = x->world->resolve(x->world, x->arena, rule->path, &real, &rule->node, x->err);
-	if (r < 0) {
-		autobuf struct buf where = buf_make(8192);
-
-		origin_print(&where, x->origin);
-		return err_wrap(x->err, "%s", where.p);
-	}
+	r = resolve(x, rule->path, &real, &rule->node);
+	if (r < 0)
+		return r;
 	if (str_eq(real, rule->path))
 		return add_rule(x, set, rule);
 	rule->flags |= RULE_VIA_LINK;
 	r = add_rule(x, set, rule);
-	if (r < 0)
-		return r;
+	if (r == 0)
+		r = add_link_name(x, set, rule, real);
 	rule->path = real;
 	rule->flags ^= RULE_VIA_LINK | RULE_ALIAS;
-	return add_rule(x, set, rule);
+	return r < 0 ? r : add_rule(x, set, rule);
 }
 
 static int add_text(struct expansion *x, struct ruleset *set, struct rule rule, struct str text)
@@ -295,7 +352,9 @@ static int add_set(struct expansion *x, struct ruleset *set, struct rule rule, s
 		if (rule.right == RIGHT_DENY)
 			rule.flags |= named->flags & (RULE_SECRET | RULE_CONTROL);
 		else
-			rule.flags |= named->flags & (RULE_HARMLESS | RULE_CONTROL);
+			rule.flags |= named->flags & RULE_CONTROL;
+		if (rule.right == RIGHT_READ || rule.right == RIGHT_EXEC)
+			rule.flags |= named->flags & RULE_HARMLESS;
 		for (const char *const *p = named->paths; *p && r == 0; p++)
 			r = add_text(x, set, rule, str_of(*p));
 		return r;
@@ -305,7 +364,8 @@ static int add_set(struct expansion *x, struct ruleset *set, struct rule rule, s
 	near = str_nearest(str_skip(text, 1), words);
 	r = bad_path(x, text, "there is no such set");
 	if (near)
-		err_hint(x->err, "did you mean @%s? A file of that name is ./%s", near, text.p);
+		err_hint(x->err, "did you mean @%s? A file whose name starts with @ is ./@...",
+			 near);
 	return r;
 }
 
@@ -353,5 +413,5 @@ int resolve_path(struct arena *a, const struct world *world, const struct places
 	if (gone || !quoted.n)
 		return bad_path(&x, text, "names nothing here");
 	r = unquote_and_normalise(&x, buf_str(&quoted), text, &path);
-	return r < 0 ? r : world->resolve(world, a, path, ret_real, ret_node, err);
+	return r < 0 ? r : resolve(&x, path, ret_real, ret_node);
 }

@@ -6,11 +6,14 @@
  */
 #include "policy/rules.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/path.h"
 #include "fmt/glob.h"
+#include "fmt/located.h"
 
 #define NO_NODE UINT32_MAX
 #define ROOT_NODE 0
@@ -22,6 +25,7 @@ struct rule_node {
 	uint32_t next_pattern;
 	uint32_t any;	       /* child by "**" */
 	uint32_t first_rule;   /* rules that end here, a list through next_rule */
+	uint16_t any_index;    /* position among the "**" nodes */
 	bool restricted_below; /* a read or deny rule ends at a literal descendant */
 	bool is_any;
 };
@@ -36,6 +40,7 @@ struct ruleset {
 	size_t literals;
 	size_t glob_states;
 	size_t globs;
+	size_t anys;
 };
 
 static const char *const source_names[] = {
@@ -68,6 +73,36 @@ void origin_print(struct buf *b, const struct origin *origin)
 	buf_add_escaped(b, str_of(origin->file));
 	if (origin->line)
 		buf_addf(b, ":%u", origin->line);
+}
+
+int origin_error(struct cordon_error *err, enum cordon_code code, const char *stage,
+		 const struct origin *origin, const char *fmt, ...)
+{
+	char text[sizeof(err->message)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	err_set(err, code, 0, stage, "%s", text);
+	return origin_wrap(err, origin);
+}
+
+int origin_wrap(struct cordon_error *err, const struct origin *origin)
+{
+	struct cordon_error inner = *err;
+	struct place at = { origin->line, origin->column };
+	autobuf struct buf where = buf_make(600);
+
+	if (origin->line) {
+		located_error(err, inner.code, inner.stage, origin->file, at, "%s", inner.message);
+	} else {
+		origin_print(&where, origin);
+		err_wrap(err, "%s", where.p);
+	}
+	err->sys_errno = inner.sys_errno;
+	memcpy(err->hint, inner.hint, sizeof(err->hint));
+	return -err->code;
 }
 
 static uint32_t node_new(struct ruleset *set, struct str name, uint32_t parent)
@@ -197,6 +232,7 @@ static uint32_t add_any(struct ruleset *set, uint32_t parent)
 	child = node_new(set, STR("**"), parent);
 	if (child != NO_NODE) {
 		set->nodes.at[child].is_any = true;
+		set->nodes.at[child].any_index = (uint16_t)set->anys++;
 		set->nodes.at[parent].any = child;
 	}
 	return child;
@@ -213,7 +249,7 @@ static bool unquoted(struct ruleset *set, struct str part, struct str *ret)
 		return true;
 	}
 	glob_unquote(&b, part);
-	copy = arena_dup(set->arena, buf_str(&b));
+	copy = b.failed ? NULL : arena_dup(set->arena, buf_str(&b));
 	*ret = (struct str){ copy, b.n };
 	return copy != NULL;
 }
@@ -262,10 +298,11 @@ int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_erro
 	if (set->rules.n >= RULES_MAX)
 		return err_set(err, CORDON_E_LIMIT, 0, "policy", "more than %d rules", RULES_MAX);
 	node = add_path(set, rule);
-	if (set->glob_states > GLOB_STATES_MAX || set->globs >= GLOB_STATES_MAX)
+	if (rule->kind == RULE_GLOB &&
+	    (set->glob_states > GLOB_STATES_MAX || set->globs >= GLOB_STATES_MAX))
 		return err_set(err, CORDON_E_LIMIT, 0, "policy",
-			       "%s: the globs of one policy have more than %d parts together",
-			       rule->spelled.p, GLOB_STATES_MAX);
+			       "glob %s: the globs of one policy have more than %d parts together",
+			       quote(rule->spelled).text, GLOB_STATES_MAX);
 	copy = node == NO_NODE ? NULL : vec_push(&set->rules, set->arena);
 	next = copy ? vec_push(&set->next_rule, set->arena) : NULL;
 	if (!next)
@@ -284,24 +321,42 @@ int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_erro
  * lead to one state, so beside the globs' there is never more than one. */
 struct states {
 	size_t n;
-	uint32_t at[2 * GLOB_STATES_MAX + 2];
+	uint32_t at[GLOB_STATES_MAX + 2];
+	uint64_t seen_anys[GLOB_STATES_MAX / 64 + 1];
 };
 
-static void states_add(const struct ruleset *set, struct states *s, uint32_t node)
+static void states_clear(struct states *s)
 {
-	while (node != NO_NODE) {
-		for (size_t i = 0; i < s->n; i++)
-			if (s->at[i] == node)
-				return;
-		s->at[s->n++] = node;
-		node = set->nodes.at[node].any; /* "**" matches nothing as well */
+	s->n = 0;
+	memset(s->seen_anys, 0, sizeof(s->seen_anys));
+}
+
+static bool test_and_set(uint64_t *bits, size_t i)
+{
+	uint64_t bit = (uint64_t)1 << (i % 64);
+	bool before = bits[i / 64] & bit;
+
+	bits[i / 64] |= bit;
+	return before;
+}
+
+/* Only a "**" can be reached in two ways, from itself and from its parent. */
+static void states_add(const struct ruleset *set, struct states *s, uint32_t i)
+{
+	while (i != NO_NODE) {
+		const struct rule_node *node = &set->nodes.at[i];
+
+		if (node->is_any && test_and_set(s->seen_anys, node->any_index))
+			return;
+		s->at[s->n++] = i;
+		i = node->any; /* "**" matches nothing as well */
 	}
 }
 
 static void states_step(const struct ruleset *set, const struct states *from, struct str part,
 			struct states *to)
 {
-	to->n = 0;
+	states_clear(to);
 	for (size_t i = 0; i < from->n; i++) {
 		const struct rule_node *node = &set->nodes.at[from->at[i]];
 		uint32_t p = node->first_pattern;
@@ -339,7 +394,7 @@ static void offer_rule(struct match *m, const struct rule *rule, size_t depth)
 	if (rule->flags & RULE_SECRET)
 		offer(&m->secret, rule, depth);
 	else if (opens && rule->right != RIGHT_DENY)
-		offer(&m->opener, rule, depth);
+		offer(rule->right == RIGHT_EXEC ? &m->exec_opener : &m->opener, rule, depth);
 }
 
 struct walk {
@@ -350,17 +405,6 @@ struct walk {
 	uint64_t seen_globs[GLOB_STATES_MAX / 64 + 1];
 };
 
-/* A glob's depth is that of the shortest prefix it matches: later hits do not count. */
-static bool glob_seen_before(struct walk *w, const struct rule *rule)
-{
-	uint64_t bit = (uint64_t)1 << (rule->glob_index % 64);
-	uint64_t *word = &w->seen_globs[rule->glob_index / 64];
-	bool before = *word & bit;
-
-	*word |= bit;
-	return before;
-}
-
 static void offer_node(struct walk *w, const struct rule_node *node)
 {
 	uint32_t r = node->first_rule;
@@ -370,7 +414,8 @@ static void offer_node(struct walk *w, const struct rule_node *node)
 
 		if (rule->kind == RULE_EXACT && !w->last)
 			continue;
-		if (rule->kind == RULE_GLOB && glob_seen_before(w, rule))
+		/* A glob's depth is that of the shortest prefix it matches. */
+		if (rule->kind == RULE_GLOB && test_and_set(w->seen_globs, rule->glob_index))
 			continue;
 		offer_rule(w->match, rule, w->depth);
 	}
@@ -383,7 +428,7 @@ void ruleset_match(const struct ruleset *set, struct str object, struct match *r
 	struct str rest = object, part = { 0 };
 
 	*ret = (struct match){ 0 };
-	alive[0].n = 0;
+	states_clear(&alive[0]);
 	states_add(set, &alive[0], ROOT_NODE);
 	for (;; w.depth++) {
 		const struct states *now = &alive[w.depth % 2];
@@ -397,6 +442,7 @@ void ruleset_match(const struct ruleset *set, struct str object, struct match *r
 			if (!node->is_any && str_eq(node->name, part))
 				ret->restricted_below |= node->restricted_below;
 		}
+		ret->alive = now->n > 0;
 		if (!now->n || !path_next(&rest, &part))
 			return;
 		states_step(set, now, part, &alive[(w.depth + 1) % 2]);

@@ -40,6 +40,12 @@ struct origin {
 	uint32_t line, column;
 };
 void origin_print(struct buf *b, const struct origin *origin);
+/* An error about what was written there: the message starts with the place. */
+__attribute__((format(printf, 5, 6)))
+int origin_error(struct cordon_error *err, enum cordon_code code, const char *stage,
+		 const struct origin *origin, const char *fmt, ...);
+/* Puts the place in front of an error that is already filled; returns -err->code. */
+int origin_wrap(struct cordon_error *err, const struct origin *origin);
 
 enum access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
 const char *access_to_string(enum access access);
@@ -101,10 +107,13 @@ struct match {
 	struct hit data;	/* deciding read, write or deny */
 	struct hit exec;	/* deciding exec or deny */
 	struct hit secret;	/* deepest secret rule */
-	struct hit opener;	/* deepest grant by user, flags or @harmless */
+	struct hit opener;	/* deepest read or write by user, flags or @harmless */
+	struct hit exec_opener;	/* deepest exec by user or flags */
 	/* A more restrictive rule sits strictly below: the object must stay a
 	 * directory (rule 11). */
 	bool restricted_below;
+	/* Some rule matches here or could match below. */
+	bool alive;
 };
 
 /* object must be a normal path. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -97,6 +98,14 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	memcpy(fds + request->n_fds, launch->fds, launch->n_fds * sizeof(fds[0]));
 	own.fds = fds;
 	own.n_fds = request->n_fds + launch->n_fds;
+	if (launch->child) {
+		*launch->command = *request;
+		own.clone_flags = launch->clone_flags;
+		own.child = launch->child;
+		own.child_data = launch->child_data;
+		own.parent = launch->parent;
+		own.parent_data = launch->parent_data;
+	}
 	return spawn_start(&own, ret, err);
 }
 
@@ -113,13 +122,21 @@ static void refuse(struct run_result *ret, const struct cordon_error *err)
 static int confirm(const struct backend *backend, struct launch *launch, struct run_result *ret)
 {
 	struct cordon_error why;
+	int status = -1;
 
 	for (size_t i = 0; i < launch->n_fds; i++)
 		close(launch->fds[i].from);
 	launch->n_fds = 0;
-	if (!backend->confirm || ret->cause != RUN_CAUSE_exited ||
-	    backend->confirm(launch, &why) == 0)
+	if (!backend->confirm || ret->cause != RUN_CAUSE_exited)
 		return 0;
+	if (backend->confirm(launch, &status, &why) == 0) {
+		if (status >= 0 && WIFSIGNALED(status)) {
+			ret->cause = RUN_CAUSE_signal;
+			ret->exit_code = -1;
+			ret->signal = WTERMSIG(status);
+		}
+		return 0;
+	}
 	ret->cause = RUN_CAUSE_setup;
 	ret->exit_code = -1;
 	ret->error = why;

@@ -3,94 +3,18 @@
  * fmt when memory runs out: every allocation fails in turn. Each call must end in
  * success or in an error value, and everything allocated must be freed.
  *
- * The linker redirects the allocations of our own code here; jansson is told to use
- * the same functions, since it may be a shared library.
+ * jansson is told to use the failing functions, since it may be a shared library.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail_alloc.h"
 #include "fmt/json.h"
 #include "fmt/toml.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
-#define NEVER ((size_t)-1)
 #define LONG_TEXT "a string long enough to grow its buffer"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void __wrap_free(void *p);
-
-static size_t until_failure = NEVER;
-static bool from_then_on; /* all later ones fail too */
-static size_t failures;
-static long live;
-
-static bool fails(void)
-{
-	if (until_failure == NEVER)
-		return false;
-	if (until_failure) {
-		until_failure--;
-		return false;
-	}
-	failures++;
-	if (!from_then_on)
-		until_failure = NEVER;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	void *p = fails() ? NULL : __real_malloc(size);
-
-	live += p != NULL;
-	return p;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	void *p = fails() ? NULL : __real_calloc(count, size);
-
-	live += p != NULL;
-	return p;
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	void *p = fails() ? NULL : __real_realloc(old, size);
-
-	live += p && !old;
-	return p;
-}
-
-void __wrap_free(void *p)
-{
-	live -= p != NULL;
-	__real_free(p);
-}
-
-/* Runs `step` with the first, second, ... allocation failing until none does. */
-static size_t fail_each(void (*step)(void), bool all_later)
-{
-	size_t nth = 0;
-
-	do {
-		live = 0;
-		failures = 0;
-		until_failure = nth++;
-		from_then_on = all_later;
-		step();
-		until_failure = NEVER;
-		cr_assert_eq(live, 0, "allocation %zu: %ld not freed", nth, live);
-	} while (failures);
-	return nth;
-}
 
 static char document[200000];
 
@@ -115,7 +39,7 @@ static void read_toml(void)
 
 	arena_init(&a, ARENA_MAX);
 	r = toml_read(&a, str_of(document), "f", &root, &err);
-	if (failures) {
+	if (fail_alloc_failed()) {
 		cr_assert_eq(r, -CORDON_E_NOMEM, "%s", err.message);
 		cr_assert_null(root);
 	} else {
@@ -127,8 +51,8 @@ static void read_toml(void)
 Test(fmt_faults, toml_read)
 {
 	make_document();
-	cr_assert_gt(fail_each(read_toml, false), 8);
-	cr_assert_gt(fail_each(read_toml, true), 8);
+	cr_assert_gt(fail_alloc_each(read_toml, false), 8);
+	cr_assert_gt(fail_alloc_each(read_toml, true), 8);
 }
 
 /* The message itself needs memory; without it the error is still an error. */
@@ -149,8 +73,8 @@ static void refuse_toml(void)
 
 Test(fmt_faults, toml_error)
 {
-	cr_assert_gt(fail_each(refuse_toml, false), 2);
-	cr_assert_gt(fail_each(refuse_toml, true), 2);
+	cr_assert_gt(fail_alloc_each(refuse_toml, false), 2);
+	cr_assert_gt(fail_alloc_each(refuse_toml, true), 2);
 }
 
 static void print_toml(void)
@@ -166,8 +90,8 @@ static void print_toml(void)
 
 Test(fmt_faults, toml_print)
 {
-	cr_assert_gt(fail_each(print_toml, false), 3);
-	cr_assert_gt(fail_each(print_toml, true), 3);
+	cr_assert_gt(fail_alloc_each(print_toml, false), 3);
+	cr_assert_gt(fail_alloc_each(print_toml, true), 3);
 }
 
 /* What was read although an allocation failed must be complete. */
@@ -193,7 +117,7 @@ static void read_json(void)
 			  "f", 4096, &value, &err);
 
 	if (r)
-		cr_assert(failures && r == -err.code && !value);
+		cr_assert(fail_alloc_failed() && r == -err.code && !value);
 	else
 		check_json(value);
 	json_decref(value);
@@ -202,8 +126,8 @@ static void read_json(void)
 Test(fmt_faults, json_read)
 {
 	json_set_alloc_funcs(__wrap_malloc, __wrap_free);
-	cr_assert_gt(fail_each(read_json, false), 8);
-	cr_assert_gt(fail_each(read_json, true), 8);
+	cr_assert_gt(fail_alloc_each(read_json, false), 8);
+	cr_assert_gt(fail_alloc_each(read_json, true), 8);
 }
 
 static void set_json(void)
@@ -216,7 +140,7 @@ static void set_json(void)
 	buf_init(&b, 4096);
 	if (ok)
 		json_print(&b, obj, true);
-	cr_assert(failures || (ok && !b.failed));
+	cr_assert(fail_alloc_failed() || (ok && !b.failed));
 	if (ok && !b.failed)
 		cr_assert_not_null(strstr(b.p, "\"escaped\": true"));
 	buf_free(&b);
@@ -226,6 +150,6 @@ static void set_json(void)
 Test(fmt_faults, json_text)
 {
 	json_set_alloc_funcs(__wrap_malloc, __wrap_free);
-	cr_assert_gt(fail_each(set_json, false), 8);
-	cr_assert_gt(fail_each(set_json, true), 8);
+	cr_assert_gt(fail_alloc_each(set_json, false), 8);
+	cr_assert_gt(fail_alloc_each(set_json, true), 8);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Landlock rules of a plan: the same grants as the mounts make, once more.
+ *
+ * Landlock can only grant, and a grant covers everything below. So in trees that are not
+ * writable a directory with something denied in it is not granted itself; its other
+ * children are. That barrier does not depend on a mount staying where it is: a secret
+ * that is replaced by rename on the host stays closed. Writable trees are granted whole,
+ * because new files must be possible there.
+ */
+#ifndef CORDON_BACKEND_LINUX_GRANTS_H
+#define CORDON_BACKEND_LINUX_GRANTS_H
+
+#include "backend/linux/native.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "plan/plan.h"
+
+/* A directory with more entries is granted whole, denied children or not; the mounts
+ * still hide those. */
+#define GRANTS_PER_DIRECTORY 1000
+
+/* abi 0, or a plan without Landlock: ret->abi is 0 and nothing else is filled. */
+int grants_collect(struct arena *a, const struct plan *plan, unsigned abi,
+		   struct native_landlock *ret, struct cordon_error *err);
+
+/* The rights that a kernel with this ABI knows. */
+uint64_t grants_handled(unsigned abi);
+
+#endif

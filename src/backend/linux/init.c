@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first process inside: carries out steps 3 to 8, starts the command as its child
+ * and then only waits. It is pid 1 of the sandbox, so everything there ends with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/linux/native.h"
+
+#define STAGE "seccomp"
+
+static CHILD_SAFE int load_filters(const struct native *n, int error_fd)
+{
+	for (size_t i = 0; i < n->n_filters; i++) {
+		int r = seccomp_install(n->filters[i], 0);
+
+		if (r < 0) {
+			errno = -r;
+			return native_fail(error_fd, STAGE, "cannot load the filter",
+					   n->filters[i]->name);
+		}
+	}
+	return 0;
+}
+
+/* An empty session keyring, so that the caller's is out of reach. A kernel without
+ * keyrings has nothing to reach. */
+static CHILD_SAFE int leave_keyring(const struct native *n, int error_fd)
+{
+	if (!n->new_keyring)
+		return 0;
+	if (syscall(__NR_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0) < 0 && errno != ENOSYS)
+		return native_fail(error_fd, "keyring", "cannot leave the caller's keyring", NULL);
+	return 0;
+}
+
+/* Steps 7 and 8 in the command's own process. Returns only on failure. */
+static CHILD_SAFE void become_command(const struct native *n, int ruleset, int error_fd)
+{
+	if (leave_keyring(n, error_fd) == 0 && native_landlock_enforce(ruleset, error_fd) == 0 &&
+	    load_filters(n, error_fd) == 0)
+		spawn_child_exec(&n->command, error_fd);
+}
+
+static CHILD_SAFE int status_code(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Reaps until the command has ended; its wait status goes out over the pipe, because
+ * an init cannot die of the signal that killed its child. */
+static CHILD_SAFE void wait_for(pid_t command, int status_fd)
+{
+	for (;;) {
+		int status;
+		pid_t pid = waitpid(-1, &status, 0);
+
+		if (pid < 0 && errno != EINTR)
+			_exit(125);
+		if (pid != command)
+			continue;
+		while (write(status_fd, &status, sizeof(status)) < 0 && errno == EINTR)
+			;
+		_exit(status_code(status));
+	}
+}
+
+/* vfork: the command's process borrows this memory until it execs or exits, which is
+ * cheaper than copying it, and both are done with error_fd by then. */
+static CHILD_SAFE int start_command(const struct native *n, int ruleset, int error_fd)
+{
+	pid_t pid = vfork();
+
+	if (pid < 0)
+		return native_fail(error_fd, "fork", "cannot start the command's process", NULL);
+	if (pid == 0) {
+		become_command(n, ruleset, error_fd);
+		_exit(125);
+	}
+	close(error_fd);
+	if (ruleset >= 0)
+		close(ruleset);
+	wait_for(pid, n->status_fd);
+	return 0;
+}
+
+CHILD_SAFE int native_child(void *data, int error_fd)
+{
+	const struct native *n = data;
+	int ruleset, r;
+
+	/* Init's own; the command must not find it. */
+	if (fcntl(n->status_fd, F_SETFD, FD_CLOEXEC) < 0)
+		return native_fail(error_fd, "init", "cannot keep the status pipe", NULL);
+	r = native_setup(n, error_fd);
+	if (r == 0)
+		r = native_mount(&n->mounts, error_fd);
+	if (r == 0)
+		r = native_drop_privileges(n, error_fd);
+	if (r < 0)
+		return r;
+	ruleset = native_landlock_ruleset(&n->landlock, error_fd);
+	if (ruleset < -1)
+		return ruleset;
+	if (n->pid_namespace)
+		return start_command(n, ruleset, error_fd);
+	become_command(n, ruleset, error_fd);
+	return -CORDON_E_INIT;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step 7, in the child: the ruleset from the steps the parent wrote down. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backend/linux/native.h"
+#include "base/linux_compat.h"
+
+#define STAGE "landlock"
+
+/* The kernel takes a longer structure whose unknown tail is zero from ABI 1 on. */
+struct ruleset_attr {
+	uint64_t handled_access_fs;
+	uint64_t handled_access_net;
+	uint64_t scoped;
+};
+
+static CHILD_SAFE size_t attr_size(unsigned abi)
+{
+	if (abi >= 6)
+		return sizeof(struct ruleset_attr);
+	return abi >= 4 ? offsetof(struct ruleset_attr, scoped)
+			: offsetof(struct ruleset_attr, handled_access_net);
+}
+
+static CHILD_SAFE int add_step(int ruleset, const struct landlock_step *step, int error_fd)
+{
+	struct landlock_path_beneath_attr rule = { .allowed_access = step->access };
+	int r;
+
+	rule.parent_fd = open(step->path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	if (rule.parent_fd < 0)
+		return step->optional ? 0 : native_fail(error_fd, STAGE, "cannot open", step->path);
+	r = (int)syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+	if (r < 0)
+		r = native_fail(error_fd, STAGE, "cannot add a rule for", step->path);
+	close(rule.parent_fd);
+	return r;
+}
+
+CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int error_fd)
+{
+	struct ruleset_attr attr = { .handled_access_fs = l->handled_fs, .scoped = l->scoped };
+	int ruleset;
+
+	if (!l->abi)
+		return -1;
+	ruleset = (int)syscall(__NR_landlock_create_ruleset, &attr, attr_size(l->abi), 0);
+	if (ruleset < 0) {
+		native_fail(error_fd, STAGE, "cannot create a ruleset", NULL);
+		return -2;
+	}
+	for (size_t i = 0; i < l->n_steps; i++)
+		if (add_step(ruleset, &l->steps[i], error_fd) < 0)
+			return -2;
+	return ruleset;
+}
+
+CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd)
+{
+	if (ruleset < 0)
+		return 0;
+	if (syscall(__NR_landlock_restrict_self, ruleset, 0) < 0)
+		return native_fail(error_fd, STAGE, "cannot enforce the ruleset", NULL);
+	close(ruleset);
+	return 0;
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Step 4, in the child: the file tree.
+ *
+ * First a descriptor is opened for everything that will be shown, while the host's tree
+ * is still in its place; what was resolved before the clone is compared by device and
+ * inode, so a path that was swapped meanwhile ends the run. Then the tree is changed:
+ * the host's root becomes read-only where it is (or a tmpfs takes its place), and the
+ * steps are carried out in the order of the plan.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backend/linux/native.h"
+#include "base/linux_compat.h"
+
+#define STAGE "mount"
+#define MNT_DETACH 2
+/* A directory that every system has and that is never the last to be needed: the place
+ * where things are put together before they go where they belong. */
+#define WORKBENCH "/dev"
+
+static const struct {
+	const char *name;
+	const char *path;
+} device_nodes[] = {
+	{ "null", "/dev/null" },     { "zero", "/dev/zero" },	    { "full", "/dev/full" },
+	{ "random", "/dev/random" }, { "urandom", "/dev/urandom" }, { "tty", "/dev/tty" },
+};
+#define DEVICES (sizeof(device_nodes) / sizeof(device_nodes[0]))
+
+static const struct {
+	const char *name;
+	const char *target;
+} device_links[] = {
+	{ "fd", "/proc/self/fd" },	 { "stdin", "/proc/self/fd/0" },
+	{ "stdout", "/proc/self/fd/1" }, { "stderr", "/proc/self/fd/2" },
+	{ "ptmx", "pts/ptmx" },
+};
+
+/* Parts of /proc that uid 0 could write whatever its capabilities are. */
+static const char *const proc_covers[] = { "proc/sys", "proc/sysrq-trigger", "proc/irq",
+					   "proc/bus" };
+
+struct mounter {
+	const struct native_mounts *m;
+	int error_fd;
+	int root; /* of the tree being made */
+	int devices[DEVICES];
+};
+
+static CHILD_SAFE int fail(const struct mounter *w, const char *what, const char *object)
+{
+	return native_fail(w->error_fd, STAGE, what, object);
+}
+
+static CHILD_SAFE int clone_tree(int dir, const char *path)
+{
+	return (int)syscall(__NR_open_tree, dir, path,
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
+				    AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH));
+}
+
+static CHILD_SAFE int set_attributes(int fd, uint64_t attributes, unsigned flags)
+{
+	struct mount_attr attr = { .attr_set = attributes };
+
+	return (int)syscall(__NR_mount_setattr, fd, "", AT_EMPTY_PATH | flags, &attr, sizeof(attr));
+}
+
+static CHILD_SAFE int attach(int tree, int target)
+{
+	return (int)syscall(__NR_move_mount, tree, "", target, "",
+			    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+/* Opens below the new root without following any link. */
+static CHILD_SAFE int open_below(const struct mounter *w, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH,
+	};
+
+	return (int)syscall(__NR_openat2, w->root, *path ? path : ".", &how, sizeof(how));
+}
+
+/* The missing parents of a path in a tree of our own, and the path itself. */
+static CHILD_SAFE int make_path(const struct mounter *w, const char *path, bool directory)
+{
+	char part[PATH_MAX];
+	size_t n = strlen(path);
+	int fd;
+
+	if (n >= sizeof(part)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		part[i] = path[i];
+		if (path[i + 1] != '/')
+			continue;
+		part[i + 1] = '\0';
+		if (mkdirat(w->root, part, 0755) < 0 && errno != EEXIST)
+			return -1;
+	}
+	if (directory)
+		return mkdirat(w->root, path, 0755) < 0 && errno != EEXIST ? -1 : 0;
+	fd = openat(w->root, path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static CHILD_SAFE int open_target(const struct mounter *w, const struct mount_step *step)
+{
+	int fd = open_below(w, step->path);
+
+	if (fd >= 0 || errno != ENOENT || !step->make)
+		return fd;
+	if (make_path(w, step->path, step->directory) < 0)
+		return -1;
+	return open_below(w, step->path);
+}
+
+static CHILD_SAFE int configure(int fs, const char *key, const char *value)
+{
+	return (int)syscall(__NR_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0);
+}
+
+/* A new file system as a detached mount. */
+static CHILD_SAFE int new_mount(const char *type, const char *const options[][2], size_t n,
+				uint64_t attributes)
+{
+	int fs = (int)syscall(__NR_fsopen, type, FSOPEN_CLOEXEC);
+	int mount = -1, saved;
+	bool good = fs >= 0;
+
+	for (size_t i = 0; good && i < n; i++)
+		if (options[i][1])
+			good = configure(fs, options[i][0], options[i][1]) == 0;
+	if (good && syscall(__NR_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		mount = (int)syscall(__NR_fsmount, fs, FSMOUNT_CLOEXEC, attributes);
+	saved = errno;
+	close(fs);
+	errno = saved;
+	return mount;
+}
+
+static CHILD_SAFE int new_tmpfs(const char *mode, const char *size, uint64_t attributes)
+{
+	const char *const options[][2] = { { "mode", mode }, { "size", size } };
+
+	return new_mount("tmpfs", options, 2, attributes | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+}
+
+/* --- before the tree changes ------------------------------------------------------- */
+
+static CHILD_SAFE int open_source(struct mounter *w, const struct mount_step *step, int *ret)
+{
+	struct stat st;
+	int fd = clone_tree(AT_FDCWD, step->source);
+
+	if (fd < 0)
+		return fail(w, "cannot take", step->source);
+	if (fstat(fd, &st) < 0)
+		return fail(w, "cannot look at", step->source);
+	if (step->ino && (st.st_dev != step->dev || st.st_ino != step->ino)) {
+		errno = ESTALE;
+		return fail(w, "changed while cordon was starting:", step->source);
+	}
+	if (set_attributes(fd, step->attributes, AT_RECURSIVE) < 0)
+		return fail(w, "cannot set the attributes of", step->source);
+	*ret = fd;
+	return 0;
+}
+
+static CHILD_SAFE bool wants(const struct mounter *w, enum mount_kind kind)
+{
+	for (size_t i = 0; i < w->m->n_steps; i++)
+		if (w->m->steps[i].kind == kind)
+			return true;
+	return false;
+}
+
+static CHILD_SAFE int make_veil_files(void)
+{
+	int fd;
+
+	if (mkdir(WORKBENCH "/d", 0) < 0)
+		return -1;
+	fd = open(WORKBENCH "/f", O_CREAT | O_WRONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return chmod(WORKBENCH, 0);
+}
+
+/* One empty file and one empty directory without permissions, shown wherever something
+ * is hidden. The clones outlive the mount they were taken from. */
+static CHILD_SAFE int open_veils(struct mounter *w)
+{
+	int bench, tmpfs;
+
+	if (!wants(w, MOUNT_VEIL))
+		return 0;
+	tmpfs = new_tmpfs("0700", "4096", MOUNT_ATTR_NOEXEC);
+	bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0 || make_veil_files() < 0 ||
+	    set_attributes(tmpfs, MOUNT_ATTR_RDONLY, 0) < 0)
+		return fail(w, "cannot make what hides files at", WORKBENCH);
+	for (size_t i = 0; i < w->m->n_steps; i++) {
+		const struct mount_step *step = &w->m->steps[i];
+
+		if (step->kind != MOUNT_VEIL)
+			continue;
+		w->m->trees[i] = clone_tree(tmpfs, step->directory ? "d" : "f");
+		if (w->m->trees[i] < 0)
+			return fail(w, "cannot hide", step->path);
+	}
+	close(bench);
+	close(tmpfs);
+	if (syscall(__NR_umount2, WORKBENCH, MNT_DETACH) < 0)
+		return fail(w, "cannot clear", WORKBENCH);
+	return 0;
+}
+
+static CHILD_SAFE int open_devices(struct mounter *w)
+{
+	for (size_t i = 0; i < DEVICES; i++) {
+		w->devices[i] = clone_tree(AT_FDCWD, device_nodes[i].path);
+		if (w->devices[i] < 0 ||
+		    set_attributes(w->devices[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0) < 0)
+			return fail(w, "cannot take", device_nodes[i].path);
+	}
+	return 0;
+}
+
+static CHILD_SAFE int open_everything(struct mounter *w)
+{
+	int r;
+
+	for (size_t i = 0; i < w->m->n_steps; i++) {
+		w->m->trees[i] = -1;
+		if (w->m->steps[i].kind != MOUNT_BIND)
+			continue;
+		r = open_source(w, &w->m->steps[i], &w->m->trees[i]);
+		if (r < 0)
+			return r;
+	}
+	r = wants(w, MOUNT_DEV) ? open_devices(w) : 0;
+	return r < 0 ? r : open_veils(w);
+}
+
+/* --- changing the tree ------------------------------------------------------------- */
+
+static CHILD_SAFE int start_root(struct mounter *w)
+{
+	int tmpfs, bench;
+
+	if (w->m->empty_root) {
+		tmpfs = new_tmpfs("0755", NULL, 0);
+		bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0)
+			return fail(w, "cannot make an empty root at", WORKBENCH);
+		close(bench);
+		w->root = tmpfs;
+		return 0;
+	}
+	w->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (w->root < 0 || set_attributes(w->root, w->m->root_attributes, AT_RECURSIVE) < 0)
+		return fail(w, "cannot make read-only", "/");
+	return 0;
+}
+
+static CHILD_SAFE int attach_new(struct mounter *w, const struct mount_step *step, int mount)
+{
+	int target = mount < 0 ? -1 : open_target(w, step);
+	int r = target < 0 || attach(mount, target) < 0 ? fail(w, "cannot mount on", step->path)
+							: 0;
+
+	close(target);
+	close(mount);
+	return r;
+}
+
+static CHILD_SAFE int cover_proc(struct mounter *w)
+{
+	for (size_t i = 0; i < sizeof(proc_covers) / sizeof(proc_covers[0]); i++) {
+		int target = open_below(w, proc_covers[i]);
+		int tree = target < 0 ? -1 : clone_tree(target, "");
+		int r;
+
+		if (target < 0 && errno == ENOENT)
+			continue;
+		r = tree < 0 || set_attributes(tree, MOUNT_ATTR_RDONLY, AT_RECURSIVE) < 0 ||
+		    attach(tree, target) < 0;
+		if (r)
+			return fail(w, "cannot make read-only", proc_covers[i]);
+		close(target);
+		close(tree);
+	}
+	return 0;
+}
+
+static CHILD_SAFE int mount_proc(struct mounter *w, const struct mount_step *step)
+{
+	int mount = new_mount("proc", NULL, 0,
+			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	int r = attach_new(w, step, mount);
+
+	return r < 0 ? r : cover_proc(w);
+}
+
+static CHILD_SAFE int attach_devices(struct mounter *w, int dev)
+{
+	for (size_t i = 0; i < DEVICES; i++) {
+		int fd = openat(dev, device_nodes[i].name, O_CREAT | O_WRONLY | O_CLOEXEC, 0444);
+		int target = openat(dev, device_nodes[i].name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+
+		if (fd < 0 || target < 0 || attach(w->devices[i], target) < 0)
+			return fail(w, "cannot show", device_nodes[i].path);
+		close(fd);
+		close(target);
+		close(w->devices[i]);
+	}
+	for (size_t i = 0; i < sizeof(device_links) / sizeof(device_links[0]); i++)
+		if (symlinkat(device_links[i].target, dev, device_links[i].name) < 0)
+			return fail(w, "cannot link in /dev:", device_links[i].name);
+	return 0;
+}
+
+static CHILD_SAFE int mount_pts(struct mounter *w, int dev)
+{
+	static const char *const options[][2] = { { "ptmxmode", "0666" }, { "mode", "0620" } };
+	int mount, target;
+
+	if (mkdirat(dev, "pts", 0755) < 0 || mkdirat(dev, "shm", 01777) < 0 ||
+	    fchmodat(dev, "shm", 01777, 0) < 0)
+		return fail(w, "cannot make directories in", "/dev");
+	mount = new_mount("devpts", options, 2, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	target = openat(dev, "pts", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (mount < 0 || target < 0 || attach(mount, target) < 0)
+		return fail(w, "cannot mount", "/dev/pts");
+	close(mount);
+	close(target);
+	return 0;
+}
+
+static CHILD_SAFE int mount_dev(struct mounter *w, const struct mount_step *step)
+{
+	int dev, r = attach_new(w, step, new_tmpfs("0755", NULL, MOUNT_ATTR_NOEXEC));
+
+	if (r < 0)
+		return r;
+	dev = open_below(w, step->path);
+	/* O_PATH is enough to make things below it. */
+	r = dev < 0 ? fail(w, "cannot open", step->path) : attach_devices(w, dev);
+	if (r == 0)
+		r = mount_pts(w, dev);
+	close(dev);
+	return r;
+}
+
+static CHILD_SAFE int make_symlink(struct mounter *w, const struct mount_step *step)
+{
+	const char *slash = strrchr(step->path, '/');
+	char parent[PATH_MAX];
+
+	if (slash) {
+		memcpy(parent, step->path, (size_t)(slash - step->path));
+		parent[slash - step->path] = '\0';
+		if (make_path(w, parent, true) < 0)
+			return fail(w, "cannot make", parent);
+	}
+	if (symlinkat(step->source, w->root, step->path) < 0)
+		return fail(w, "cannot link", step->path);
+	return 0;
+}
+
+static CHILD_SAFE int do_step(struct mounter *w, size_t i)
+{
+	const struct mount_step *step = &w->m->steps[i];
+
+	switch (step->kind) {
+	case MOUNT_BIND:
+	case MOUNT_VEIL:
+		return attach_new(w, step, w->m->trees[i]);
+	case MOUNT_VEIL_DIR:
+		return attach_new(w, step, new_tmpfs("0111", "65536", MOUNT_ATTR_NOEXEC));
+	case MOUNT_TMPFS:
+		return attach_new(w, step, new_tmpfs(step->mode, step->size, step->attributes));
+	case MOUNT_PROC:
+		return mount_proc(w, step);
+	case MOUNT_DEV:
+		return mount_dev(w, step);
+	case MOUNT_SYMLINK:
+		return make_symlink(w, step);
+	}
+	return 0;
+}
+
+static CHILD_SAFE int seal_path(struct mounter *w, const char *path)
+{
+	int fd = open_below(w, path);
+	int r = fd < 0 ? -1 : set_attributes(fd, MOUNT_ATTR_RDONLY, 0);
+
+	if (r < 0)
+		return fail(w, "cannot make read-only", *path ? path : "/");
+	close(fd);
+	return 0;
+}
+
+/* What only holds mount points becomes read-only once they are all there: otherwise
+ * writes to a hidden directory would succeed and vanish. */
+static CHILD_SAFE int seal(struct mounter *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < w->m->n_steps && r == 0; i++)
+		if (w->m->steps[i].kind == MOUNT_VEIL_DIR)
+			r = seal_path(w, w->m->steps[i].path);
+	if (r == 0 && w->m->empty_root)
+		r = seal_path(w, "");
+	return r;
+}
+
+/* The old root ends up on top of the new one and is taken off. */
+static CHILD_SAFE int enter_root(struct mounter *w)
+{
+	if (w->m->empty_root && (fchdir(w->root) < 0 || syscall(__NR_pivot_root, ".", ".") < 0 ||
+				 syscall(__NR_umount2, ".", MNT_DETACH) < 0))
+		return fail(w, "cannot enter", "the new root");
+	if (chdir("/") < 0)
+		return fail(w, "cannot enter", "/");
+	close(w->root);
+	return 0;
+}
+
+CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd)
+{
+	struct mounter w = { .m = m, .error_fd = error_fd, .root = -1 };
+	int r = 0;
+
+	if (syscall(__NR_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return fail(&w, "cannot make private", "/");
+	r = open_everything(&w);
+	if (r == 0)
+		r = start_root(&w);
+	for (size_t i = 0; i < m->n_steps && r == 0; i++)
+		r = do_step(&w, i);
+	if (r == 0)
+		r = seal(&w);
+	return r < 0 ? r : enter_root(&w);
+}

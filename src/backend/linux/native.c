@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The native backend in the parent: turns a plan into the steps of native.h. Everything
+ * that allocates, formats or decides is here; the child only carries out.
+ */
+#include "backend/linux/native.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/linux/grants.h"
+#include "backend/linux/idmap.h"
+#include "backend/list.h"
+#include "base/fd.h"
+#include "base/path.h"
+
+#define stage "native"
+#define SAFE_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+static const struct {
+	enum op_kind op;
+	uint64_t flag;
+	enum cap cap;
+} namespaces[] = {
+	{ OP_UNSHARE_USER, CLONE_NEWUSER, CAP_USERNS },
+	{ OP_UNSHARE_MOUNT, CLONE_NEWNS, CAP_MOUNTNS },
+	{ OP_UNSHARE_PID, CLONE_NEWPID, CAP_PIDNS },
+	{ OP_UNSHARE_NET, CLONE_NEWNET, CAP_NETNS },
+	{ OP_UNSHARE_IPC, CLONE_NEWIPC, CAP_IPCNS },
+	{ OP_UNSHARE_UTS, CLONE_NEWUTS, CAP_UTSNS },
+	{ OP_UNSHARE_CGROUP, CLONE_NEWCGROUP, CAP_CGROUPNS },
+};
+#define NAMESPACE_COUNT (sizeof(namespaces) / sizeof(namespaces[0]))
+
+/* Operations that are enforced when the capability is there. */
+static const struct {
+	enum op_kind op;
+	enum cap cap;
+} dependent[] = {
+	{ OP_PROC, CAP_PROC_FRESH },	{ OP_LANDLOCK, CAP_LANDLOCK },
+	{ OP_SECCOMP, CAP_SECCOMP },	{ OP_NO_PTRACE, CAP_SECCOMP },
+	{ OP_NO_KEYRING, CAP_SECCOMP }, { OP_NO_TTY_INPUT, CAP_SECCOMP },
+};
+
+static void native_claims(const struct caps *caps, struct claims *ret)
+{
+	static const enum op_kind always[] = {
+		OP_ROOT_EMPTY, OP_ROOT_HOST,	OP_SYMLINK,   OP_BIND_RO, OP_BIND_RW,
+		OP_HIDE_FILE,  OP_HIDE_DIR,	OP_TMPFS,     OP_DEV,	  OP_SOCKET,
+		OP_NOEXEC,     OP_EXEC,		OP_LIMIT,     OP_SESSION, OP_DIE_WITH_PARENT,
+		OP_DROP_CAPS,  OP_NO_NEW_PRIVS, OP_ENV_CLEAR, OP_ENV_SET, OP_CHDIR,
+	};
+
+	*ret = (struct claims){ 0 };
+	for (size_t i = 0; i < OP_KIND_COUNT; i++)
+		ret->missing[i] = CAP_COUNT;
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		ret->enforces[always[i]] = true;
+	for (size_t i = 0; i < NAMESPACE_COUNT; i++) {
+		ret->enforces[namespaces[i].op] = caps->value[namespaces[i].cap];
+		ret->missing[namespaces[i].op] = namespaces[i].cap;
+	}
+	for (size_t i = 0; i < sizeof(dependent) / sizeof(dependent[0]); i++) {
+		ret->enforces[dependent[i].op] = caps->value[dependent[i].cap];
+		ret->missing[dependent[i].op] = dependent[i].cap;
+	}
+}
+
+static int native_available(const struct caps *caps, struct cordon_error *err)
+{
+	static const enum cap needed[] = { CAP_USERNS,	   CAP_MOUNTNS,	      CAP_OPENAT2,
+					   CAP_OPEN_TREE,  CAP_MOUNT_SETATTR, CAP_CLONE3,
+					   CAP_CLOSE_RANGE };
+
+	return backend_needs("native", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
+}
+
+struct preparation {
+	struct arena *arena;
+	const struct plan *plan;
+	const struct caps *caps;
+	struct native *native;
+	VEC(struct mount_step) steps;
+	struct cordon_error *err;
+};
+
+/* Is the path in a tree that the sandbox made itself, so that a mount point may be made
+ * there? The nearest operation above it says. */
+static bool in_own_tree(const struct plan *plan, const struct op *op)
+{
+	const struct op *nearest = NULL;
+
+	for (const struct op *o = plan->ops.at; o < op; o++) {
+		bool shapes = o->kind >= OP_ROOT_EMPTY && o->kind <= OP_DEV &&
+			      o->kind != OP_SYMLINK;
+
+		if (shapes && path_below(op->path, o->path) &&
+		    (!nearest || o->path.n >= nearest->path.n))
+			nearest = o;
+	}
+	return nearest && nearest->kind != OP_ROOT_HOST && nearest->kind != OP_BIND_RO &&
+	       nearest->kind != OP_BIND_RW;
+}
+
+static bool is_noexec(const struct plan *plan, struct str path)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_NOEXEC && str_eq(op->path, path))
+			return true;
+	return false;
+}
+
+static struct mount_step *add_step(struct preparation *p, enum mount_kind kind, const struct op *op)
+{
+	struct mount_step *step = vec_push(&p->steps, p->arena);
+
+	if (!step)
+		return NULL;
+	*step = (struct mount_step){
+		.kind = kind,
+		.directory = op->node.type == NODE_DIR,
+		.make = in_own_tree(p->plan, op),
+		.path = op->path.p + 1,
+		.source = op->source.n ? op->source.p : op->path.p,
+		.attributes = SAFE_ATTRIBUTES |
+			      (is_noexec(p->plan, op->path) ? MOUNT_ATTR_NOEXEC : 0),
+		.dev = op->node.dev,
+		.ino = op->node.ino,
+	};
+	return step;
+}
+
+static bool add_bind(struct preparation *p, const struct op *op, uint64_t attributes)
+{
+	struct mount_step *step = add_step(p, MOUNT_BIND, op);
+
+	if (step)
+		step->attributes |= attributes;
+	return step;
+}
+
+static bool add_tmpfs(struct preparation *p, const struct op *op)
+{
+	struct mount_step *step = add_step(p, MOUNT_TMPFS, op);
+
+	if (!step)
+		return false;
+	step->directory = true;
+	step->mode = str_eq(op->path, STR("/run")) ? "0755" : "1777";
+	if (op->number) {
+		step->size = arena_printf(p->arena, "%llu", (unsigned long long)op->number);
+		return step->size;
+	}
+	return true;
+}
+
+static bool add_directory(struct preparation *p, enum mount_kind kind, const struct op *op)
+{
+	struct mount_step *step = add_step(p, kind, op);
+
+	if (step)
+		step->directory = true;
+	return step;
+}
+
+/* A change of exec below a mount of its own is folded into that mount; elsewhere the
+ * path is bound onto itself. */
+static bool add_exec_change(struct preparation *p, const struct op *op)
+{
+	vec_each(o, &p->plan->ops)
+		if (o != op && str_eq(o->path, op->path) && o->kind >= OP_ROOT_EMPTY &&
+		    o->kind <= OP_SOCKET)
+			return true;
+	/* The tree is taken while it is still writable. */
+	return add_bind(p, op, op->number ? 0 : MOUNT_ATTR_RDONLY);
+}
+
+static bool add_op(struct preparation *p, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_SYMLINK:
+		return add_step(p, MOUNT_SYMLINK, op);
+	case OP_BIND_RO:
+	case OP_SOCKET:
+		return add_bind(p, op, MOUNT_ATTR_RDONLY);
+	case OP_BIND_RW:
+		return add_bind(p, op, 0);
+	case OP_HIDE_FILE:
+		return add_step(p, MOUNT_VEIL, op);
+	case OP_HIDE_DIR:
+		return add_step(p, op->number ? MOUNT_VEIL_DIR : MOUNT_VEIL, op);
+	case OP_TMPFS:
+		return add_tmpfs(p, op);
+	case OP_PROC:
+		return add_directory(p, MOUNT_PROC, op);
+	case OP_DEV:
+		return add_directory(p, MOUNT_DEV, op);
+	case OP_NOEXEC:
+	case OP_EXEC:
+		return add_exec_change(p, op);
+	case OP_UNSHARE_USER:
+	case OP_UNSHARE_MOUNT:
+	case OP_UNSHARE_PID:
+	case OP_UNSHARE_NET:
+	case OP_UNSHARE_IPC:
+	case OP_UNSHARE_UTS:
+	case OP_UNSHARE_CGROUP:
+	case OP_NET_HOST:
+	case OP_LISTEN_PORT:
+	case OP_ROOT_EMPTY:
+	case OP_ROOT_HOST:
+	case OP_GUARD_NAME:
+	case OP_GUARD_GLOB:
+	case OP_GUARD_HIDDEN:
+	case OP_EXACT:
+	case OP_REPORT:
+	case OP_CACHE:
+	case OP_LIMIT:
+	case OP_SESSION:
+	case OP_NO_TTY_INPUT:
+	case OP_DIE_WITH_PARENT:
+	case OP_DROP_CAPS:
+	case OP_NO_NEW_PRIVS:
+	case OP_LANDLOCK:
+	case OP_SECCOMP:
+	case OP_NO_PTRACE:
+	case OP_NO_KEYRING:
+	case OP_ENV_CLEAR:
+	case OP_ENV_SET:
+	case OP_CHDIR:
+	case OP_KIND_COUNT:
+		break;
+	}
+	return true;
+}
+
+static const struct op *find_op(const struct plan *plan, enum op_kind kind)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == kind)
+			return op;
+	return NULL;
+}
+
+static int prepare_mounts(struct preparation *p)
+{
+	struct native_mounts *m = &p->native->mounts;
+
+	vec_each(op, &p->plan->ops)
+		if (!add_op(p, op))
+			return err_nomem(p->err, stage);
+	m->steps = p->steps.at;
+	m->n_steps = p->steps.n;
+	m->trees = arena_array(p->arena, p->steps.n + 1, sizeof(*m->trees));
+	m->empty_root = find_op(p->plan, OP_ROOT_EMPTY);
+	m->root_attributes = SAFE_ATTRIBUTES | MOUNT_ATTR_RDONLY |
+			     (is_noexec(p->plan, STR("/")) ? MOUNT_ATTR_NOEXEC : 0);
+	return m->trees ? 0 : err_nomem(p->err, stage);
+}
+
+static void prepare_filters(struct preparation *p)
+{
+	struct native *n = p->native;
+
+	if (!find_op(p->plan, OP_SECCOMP))
+		return;
+	n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_base, SECCOMP_ARCH_NATIVE);
+	if (!n->pid_namespace)
+		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_nopidns,
+							     SECCOMP_ARCH_NATIVE);
+	if (find_op(p->plan, OP_NO_PTRACE))
+		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_noptrace,
+							     SECCOMP_ARCH_NATIVE);
+}
+
+/* What real root keeps, in a user namespace that maps all ids: enough to work with
+ * files of other users where the boundary lets it. */
+#define ROOT_FILE_CAPS \
+	((uint64_t)1 << CAP_CHOWN | (uint64_t)1 << CAP_DAC_OVERRIDE | (uint64_t)1 << CAP_FOWNER | \
+	 (uint64_t)1 << CAP_FSETID)
+
+static int prepare_ids(struct preparation *p, struct launch *launch)
+{
+	struct native *n = p->native;
+
+	if (idmap_by_parent()) {
+		n->keep_caps = ROOT_FILE_CAPS;
+		launch->parent = idmap_write;
+		return 0;
+	}
+	n->uid_map = arena_printf(p->arena, "%u %u 1", geteuid(), geteuid());
+	n->gid_map = arena_printf(p->arena, "%u %u 1", getegid(), getegid());
+	return n->uid_map && n->gid_map ? 0 : err_nomem(p->err, stage);
+}
+
+static int prepare_status(struct preparation *p, struct launch *launch)
+{
+	int end, r = fd_pipe(&launch->status_fd, &end);
+
+	if (r < 0)
+		return err_set(p->err, CORDON_E_SYSTEM, -r, stage, "make a pipe");
+	r = launch_add_fd(launch, end, p->err);
+	if (r < 0)
+		return r;
+	p->native->status_fd = r;
+	return 0;
+}
+
+static void prepare_launch(struct preparation *p, const struct launch_input *in,
+			   struct launch *launch)
+{
+	const struct op *chdir = find_op(p->plan, OP_CHDIR);
+
+	for (size_t i = 0; i < NAMESPACE_COUNT; i++)
+		if (find_op(p->plan, namespaces[i].op) && p->caps->value[namespaces[i].cap])
+			launch->clone_flags |= namespaces[i].flag;
+	p->native->pid_namespace = launch->clone_flags & CLONE_NEWPID;
+	p->native->loopback = launch->clone_flags & CLONE_NEWNET;
+	p->native->new_keyring = find_op(p->plan, OP_NO_KEYRING);
+	launch->program = in->program;
+	launch->argv = in->argv;
+	launch->envp = launch_environ(p->arena, p->plan);
+	launch->cwd = chdir ? chdir->path.p : NULL;
+	launch->new_session = find_op(p->plan, OP_SESSION);
+	launch->wrappers = p->native->pid_namespace;
+	launch->child = native_child;
+	launch->child_data = p->native;
+	launch->command = &p->native->command;
+}
+
+static int native_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
+			  struct cordon_error *err)
+{
+	struct preparation p = {
+		.arena = a,
+		.plan = in->plan,
+		.caps = in->caps,
+		.err = err,
+		.native = arena_new(a, struct native),
+	};
+	int r;
+
+	launch_init(ret);
+	if (!p.native)
+		return err_nomem(err, stage);
+	prepare_launch(&p, in, ret);
+	if (!ret->envp)
+		return err_nomem(err, stage);
+	r = prepare_mounts(&p);
+	if (r == 0)
+		r = prepare_ids(&p, ret);
+	if (r == 0)
+		r = grants_collect(a, in->plan, in->caps->value[CAP_LANDLOCK], &p.native->landlock,
+				   err);
+	prepare_filters(&p);
+	if (r == 0)
+		r = prepare_status(&p, ret);
+	if (r < 0)
+		launch_close(ret);
+	return r;
+}
+
+static int native_confirm(struct launch *launch, int *ret_status, struct cordon_error *err)
+{
+	const struct native *n = launch->child_data;
+	int status;
+
+	if (!n->pid_namespace)
+		return 0;
+	if (read(launch->status_fd, &status, sizeof(status)) == (ssize_t)sizeof(status)) {
+		*ret_status = status;
+		return 0;
+	}
+	return err_set(err, CORDON_E_INIT, 0, stage, "init ended before the command did");
+}
+
+const struct backend native_backend = {
+	.name = "native",
+	.summary = "namespaces, mounts, Landlock and seccomp",
+	.claims = native_claims,
+	.available = native_available,
+	.prepare = native_prepare,
+	.confirm = native_confirm,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The native boundary: namespaces, mounts, Landlock and seccomp from one plan.
+ *
+ * The parent turns the plan into a `struct native`: flat arrays of steps with every
+ * path spelled out, nothing left to decide. The child carries the steps out in the
+ * order below (DESIGN 5.1) with raw system calls only. Any failure is one error record
+ * and exit 125: never an exec that is less confined.
+ *
+ *  1. the plan is final: paths resolved, device and inode remembered   (native.c)
+ *  2. one clone into all namespaces                                    (spawn)
+ *  3. id maps; non-dumpable; loopback up                               (setup.c)
+ *  4. the file tree                                                    (mounts.c)
+ *  5. limits, session, descriptors                                     (spawn, init.c)
+ *  6. capabilities and no_new_privs, checked afterwards                (privileges.c)
+ *  7. Landlock                                                         (landlock.c)
+ *  8. seccomp, exec                                                    (init.c)
+ */
+#ifndef CORDON_BACKEND_LINUX_NATIVE_H
+#define CORDON_BACKEND_LINUX_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/linux/seccomp.h"
+#include "base/spawn.h"
+
+enum mount_kind {
+	MOUNT_BIND,	/* shows `source` at `path` with `attributes` */
+	MOUNT_VEIL,	/* covers `path` by something that cannot be opened */
+	MOUNT_VEIL_DIR,	/* the same for a directory of which parts show */
+	MOUNT_TMPFS,
+	MOUNT_PROC,
+	MOUNT_DEV,
+	MOUNT_SYMLINK,
+};
+
+struct mount_step {
+	enum mount_kind kind;
+	bool directory;		/* what `path` is */
+	bool make;		/* `path` is in a tree of the sandbox's own: make it */
+	const char *path;	/* without the leading slash; "" is the root */
+	const char *source;	/* bind: absolute path; symlink: target */
+	const char *mode;	/* tmpfs: permissions, octal */
+	const char *size;	/* tmpfs: bytes; NULL: the kernel's default */
+	uint64_t attributes;	/* MOUNT_ATTR_* */
+	uint64_t dev, ino;	/* of the source; ino 0: not compared */
+};
+
+struct native_mounts {
+	const struct mount_step *steps;
+	size_t n_steps;
+	int *trees;		/* one descriptor a step, filled by the child */
+	bool empty_root;	/* a tmpfs instead of the host's tree */
+	uint64_t root_attributes;	/* of the host's tree */
+};
+
+struct landlock_step {
+	const char *path;	/* absolute, in the sandbox's view */
+	uint64_t access;
+	bool optional;		/* may be gone by now */
+};
+
+struct native_landlock {
+	unsigned abi;		/* 0: none */
+	uint64_t handled_fs;
+	uint64_t scoped;
+	const struct landlock_step *steps;
+	size_t n_steps;
+};
+
+#define NATIVE_FILTERS_MAX 6
+
+struct native {
+	const char *uid_map;	/* NULL: the parent writes the maps */
+	const char *gid_map;
+	bool loopback;
+	bool pid_namespace;
+	uint64_t keep_caps;
+	struct native_mounts mounts;
+	struct native_landlock landlock;
+	const struct seccomp_program *filters[NATIVE_FILTERS_MAX];
+	size_t n_filters;
+	bool new_keyring;
+	int status_fd;		/* in the child: where init writes the command's wait status */
+	struct spawn_request command;	/* program, argv, envp, cwd, rlimits */
+};
+
+/* The whole of steps 3 to 8 in the child; a spawn_request's `child`. */
+CHILD_SAFE int native_child(void *data, int error_fd);
+
+/* The parts. Each returns 0, or a negative code after reporting to error_fd. */
+CHILD_SAFE int native_setup(const struct native *n, int error_fd);
+CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd);
+CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
+/* Returns the ruleset's descriptor, -1 when there is no Landlock, or below -1 on
+ * failure. */
+CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int error_fd);
+CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd);
+
+/* For all parts: reports errno with what was being done and to what. */
+CHILD_SAFE int native_fail(int error_fd, const char *stage, const char *what, const char *object);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step 3, in the child: id maps, loopback, and no looking into init. */
+#include <errno.h>
+#include <linux/if.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/linux/native.h"
+
+#define STAGE "namespaces"
+
+CHILD_SAFE int native_fail(int error_fd, const char *stage, const char *what, const char *object)
+{
+	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, stage, what, object, NULL);
+}
+
+/* Without privilege the kernel takes one id each, and only once setgroups is off. */
+static CHILD_SAFE int write_maps(const struct native *n, int error_fd)
+{
+	int r;
+
+	if (!n->uid_map)
+		return 0;
+	r = spawn_child_write(error_fd, STAGE, "/proc/self/setgroups", "deny");
+	if (r == 0)
+		r = spawn_child_write(error_fd, STAGE, "/proc/self/uid_map", n->uid_map);
+	return r < 0 ? r : spawn_child_write(error_fd, STAGE, "/proc/self/gid_map", n->gid_map);
+}
+
+static CHILD_SAFE int loopback_up(int error_fd)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
+		return native_fail(error_fd, STAGE, "cannot bring up", "loopback");
+	close(fd);
+	return 0;
+}
+
+CHILD_SAFE int native_setup(const struct native *n, int error_fd)
+{
+	int r = write_maps(n, error_fd);
+
+	if (r == 0 && n->loopback)
+		r = loopback_up(error_fd);
+	/* After the maps: a process that is not dumpable cannot write its own. */
+	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		r = native_fail(error_fd, STAGE, "cannot protect", "init");
+	return r;
+}

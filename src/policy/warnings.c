@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Warnings about secrets (DESIGN 4, rule 12): a rule that opens one, a workdir that
+ * lies in one. Decides nothing.
+ */
+#include "policy/warnings.h"
+
+#include "base/path.h"
+
+static int warn(struct policy *p, const char *text, struct cordon_error *err)
+{
+	const char **slot = text ? vec_push(&p->warnings, p->arena) : NULL;
+
+	if (!slot)
+		return err_nomem(err, "policy");
+	*slot = text;
+	return 0;
+}
+
+/* A glob opens a secret when it matches nothing above it and something at it or below. */
+static int secret_by_glob(const struct policy *p, const struct rule *rule, const struct rule **ret,
+			  struct cordon_error *err)
+{
+	struct ruleset *alone = ruleset_new(p->arena);
+	struct rule copy = *rule;
+	int r;
+
+	copy.right = RIGHT_READ;
+	r = alone ? ruleset_add(alone, &copy, err) : err_nomem(err, "policy");
+	for (size_t i = 0; r == 0 && !*ret && i < ruleset_count(p->trusted.rules); i++) {
+		const struct rule *secret = ruleset_at(p->trusted.rules, i);
+		struct match m;
+
+		if (!(secret->flags & RULE_SECRET))
+			continue;
+		ruleset_match(alone, secret->path, &m);
+		if (m.alive && (!m.data.rule || m.data.depth == path_depth(secret->path)))
+			*ret = secret;
+	}
+	return r;
+}
+
+/* The secret that a rule opens, as a whole or in part; NULL when there is none. */
+static int opened_secret(const struct policy *p, const struct rule *rule, const struct rule **ret,
+			 struct cordon_error *err)
+{
+	struct match m;
+
+	*ret = NULL;
+	if (rule->origin.source < SOURCE_USER || rule->right == RIGHT_DENY ||
+	    rule->flags & RULE_ALIAS)
+		return 0;
+	if (rule->kind == RULE_GLOB)
+		return secret_by_glob(p, rule, ret, err);
+	ruleset_match(p->trusted.rules, rule->path, &m);
+	if (m.secret.rule && m.secret.depth <= path_depth(rule->path))
+		*ret = m.secret.rule;
+	return 0;
+}
+
+static int warn_opened(struct policy *p, const struct rule *rule, const struct rule *secret,
+		       struct cordon_error *err)
+{
+	autobuf struct buf text = buf_make(16384);
+
+	origin_print(&text, &rule->origin);
+	buf_addf(&text, ": %s ", right_to_string(rule->right));
+	buf_add_escaped(&text, rule->spelled);
+	buf_adds(&text, " opens a secret (");
+	buf_add_escaped(&text, secret->spelled);
+	buf_adds(&text, ")");
+	return warn(p, text.failed ? NULL : arena_dup(p->arena, buf_str(&text)), err);
+}
+
+static int warn_workdir(struct policy *p, struct cordon_error *err)
+{
+	struct match m;
+
+	ruleset_match(p->trusted.rules, p->places.workdir, &m);
+	if (!m.secret.rule || m.secret.depth >= path_depth(p->places.workdir))
+		return 0;
+	return warn(p,
+		    arena_printf(p->arena, "the workdir lies inside a secret (%s)",
+				 m.secret.rule->spelled.p),
+		    err);
+}
+
+int policy_warn(struct policy *p, struct cordon_error *err)
+{
+	for (size_t i = 0; i < ruleset_count(p->trusted.rules); i++) {
+		const struct rule *rule = ruleset_at(p->trusted.rules, i), *secret;
+		int r = opened_secret(p, rule, &secret, err);
+
+		if (r == 0 && secret)
+			r = warn_opened(p, rule, secret, err);
+		if (r < 0)
+			return r;
+	}
+	return warn_workdir(p, err);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake file system: follows symlinks in the list and reports what it finds. */
+#include "world_fake.h"
+
+#include <errno.h>
+
+#include "base/path.h"
+
+#define LINKS_MAX 40
+
+static const struct fake_entry *find(const struct fake_world *fake, struct str path)
+{
+	vec_each(e, &fake->entries)
+		if (str_eq(e->path, path))
+			return e;
+	return NULL;
+}
+
+static enum node_type type_of(const struct fake_world *fake, struct str path)
+{
+	const struct fake_entry *e = find(fake, path);
+
+	if (e)
+		return e->type;
+	vec_each(below, &fake->entries)
+		if (path_below(below->path, path))
+			return NODE_DIR;
+	return NODE_ABSENT;
+}
+
+static uint64_t inode_of(struct str path)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < path.n; i++)
+		h = (h ^ (unsigned char)path.p[i]) * 1099511628211u;
+	return h;
+}
+
+/* The first prefix of path that is a symlink or closed; its end in *ret_end. */
+static const struct fake_entry *first_obstacle(const struct fake_world *fake, struct str path,
+					       size_t *ret_end)
+{
+	struct str rest = path, part;
+
+	while (path_next(&rest, &part)) {
+		size_t end = (size_t)(part.p + part.n - path.p);
+		const struct fake_entry *e = find(fake, str_take(path, end));
+
+		*ret_end = end;
+		if (e && (e->type == NODE_SYMLINK || (e->closed && end < path.n)))
+			return e;
+	}
+	return NULL;
+}
+
+static int fake_resolve(const struct world *world, struct arena *a, struct str path,
+			struct str *ret_real, struct node *ret_node, struct cordon_error *err)
+{
+	const struct fake_world *fake = world->data;
+	struct str now = path;
+
+	for (int links = 0; links < LINKS_MAX; links++) {
+		size_t end = 0;
+		const struct fake_entry *e = first_obstacle(fake, now, &end);
+		const char *next;
+
+		if (!e) {
+			*ret_real = now;
+			*ret_node = (struct node){ type_of(fake, now), 1, inode_of(now) };
+			return 0;
+		}
+		if (e->closed)
+			return err_set(err, CORDON_E_PATH, EACCES, "policy", "%s", e->path.p);
+		next = arena_printf(a, "%.*s%.*s", STR_ARG(e->target), STR_ARG(str_skip(now, end)));
+		if (next)
+			next = path_normalise(a, path_parent(e->path), str_of(next));
+		if (!next)
+			return err_nomem(err, "policy");
+		now = str_of(next);
+	}
+	return err_set(err, CORDON_E_PATH, ELOOP, "policy", "%s", path.p);
+}
+
+void fake_world_init(struct fake_world *fake, struct arena *a)
+{
+	*fake = (struct fake_world){ .arena = a };
+	fake->world.resolve = fake_resolve;
+	fake->world.data = fake;
+}
+
+struct fake_entry *fake_world_add(struct fake_world *fake, struct str path, enum node_type type)
+{
+	struct fake_entry *e = vec_push(&fake->entries, fake->arena);
+	char *copy = arena_dup(fake->arena, path);
+
+	if (!e || !copy)
+		return NULL;
+	e->path = str_of(copy);
+	e->type = type;
+	return e;
+}
