@@ -3,28 +3,27 @@
 # Files that are wrong: each one gives a place and exit 125, and nothing runs.
 load helper
 
-# broken PLACE [MESSAGE]: the file `bad` on standard input, checked and used.
+# broken PLACE [MESSAGE]: the file `bad` on standard input, checked and used. PLACE is
+# LINE:COLUMN, as a regular expression.
 broken() {
 	local place=$1 message=${2:-}
 	cat >bad
 	run -125 --separate-stderr cordon config check bad
-	[[ $stderr == "cordon: "*"bad:$place: "* ]] || fail "wanted bad:$place:" "$(outcome)" "$(head -c 300 bad)"
+	[[ $stderr =~ ^cordon:\ [a-z]+:\ bad:$place:\  ]] || fail "wanted bad:$place:" "$(outcome)" "$(head -c 300 bad)"
 	[[ $stderr == *"$message"* ]] || fail "wanted: $message" "$(outcome)"
 	mkdir -p "$HOME/.cordon"
 	cp bad "$HOME/.cordon/config.toml"
 	run -125 --separate-stderr cordon run touch ran
-	[[ $stderr == *"config.toml:$place: "* ]] || fail "wanted config.toml:$place:" "$(outcome)"
+	[[ $stderr =~ /config.toml:$place:\  ]] || fail "wanted config.toml:$place:" "$(outcome)"
 	refute_file ran
 }
 
-@test "what is not TOML" {
+@test "the place is where the fault is" {
 	broken 1:1 <<<'= 1'
 	broken 1:9 <<<'[sandbox'
-	broken 1:1 <<<']'
 	broken 2:8 <<<$'[sandbox]\nread = \n'
-	broken 2:10 <<<$'[sandbox]\nread = [ "a" "b" ]' || true
-	broken 2:7 <<<$'[sandbox]\ntmp = "private' || true
-	run -125 cordon config check <(printf '[sandbox]\ntmp = "private') || true
+	broken 2:13 <<<$'[sandbox]\nread = ["a" "b"]'
+	broken 3:7 <<<$'[sandbox]\n# ü\ntmp = nothing'
 }
 
 @test "syntax errors have a place" {
@@ -58,7 +57,7 @@ broken() {
 @test "keys said twice" {
 	broken 3:1 <<<$'[sandbox]\ntmp = "private"\ntmp = "shared"'
 	broken 3:2 <<<$'[sandbox]\ntmp = "private"\n[sandbox]'
-	broken 2:1 <<<$'sandbox.tmp = "private"\nsandbox.tmp = "private"' || broken 2:9 <bad
+	broken "2:[19]" <<<$'sandbox.tmp = "private"\nsandbox.tmp = "private"'
 }
 
 @test "values of a wrong type" {
@@ -75,7 +74,7 @@ broken() {
 		'timeout = 2020-01-01' 'memory_limit_mb = "x"' 'profiles = 1' \
 		'profiles = { a = 1 }' 'extends = "strict"' 'locked = { network = "off" }' \
 		'profiles = { "" = {} }' 'profiles = { a = { enabled = true } }'; do
-		broken "2:*" <<<$'[sandbox]\n'"$row"
+		broken "2:[0-9]+" <<<$'[sandbox]\n'"$row"
 	done
 }
 
@@ -86,14 +85,14 @@ broken() {
 		'deny = ["@nosuch"]' 'deny = ["{nosuch}/x"]' 'deny = ["{workdir"]' \
 		'deny = ["a/[b"]' 'deny = ["a/**b"]' 'deny = ["=a*"]' 'bind = [0]' \
 		'bind = [70000]' 'read = ["a\u0000b"]'; do
-		broken "2:*" <<<$'[sandbox]\n'"$row"
+		broken "2:[0-9]+" <<<$'[sandbox]\n'"$row"
 	done
 }
 
 @test "huge and deep" {
-	python3 -c 'print("sandbox" + ".a" * 100000 + " = 1")' | broken "1:*"
-	python3 -c 'print("[sandbox]\nread = " + "[" * 100000)' | broken "2:*"
-	python3 -c 'print("[sandbox]\nread = [" + "\"/a\"," * 20000 + "]")' | broken "2:*"
+	python3 -c 'print("sandbox" + ".a" * 100000 + " = 1")' | broken "1:[0-9]+"
+	python3 -c 'print("[sandbox]\nread = " + "[" * 100000)' | broken "2:[0-9]+"
+	python3 -c 'print("[sandbox]\nread = [" + "\"/a\"," * 20000 + "]")' | broken "2:[0-9]+"
 	python3 -c 'print("# " + "x" * (2 << 20))' >bad
 	run -125 --separate-stderr cordon config check bad
 	[[ $stderr == *"bad"* ]] || fail "not named" "$(outcome)"
@@ -109,6 +108,8 @@ broken() {
 		run -125 --separate-stderr timeout 10 "$CORDON" config check "$what"
 		[[ $stderr == *"$what"* ]] || fail "not named: $what" "$(outcome)"
 	done
+	rm loop
+	ln -s config.toml loop
 	for what in directory fifo loop; do
 		mv "$what" "$HOME/.cordon/config.toml"
 		run -125 --separate-stderr timeout 10 "$CORDON" run touch ran

@@ -171,7 +171,7 @@ round_trips() {
 	echo 'sandbox.locked.network = "off"' >f
 	run -0 cordon config check --as system f
 	run -125 cordon config check f
-	run -0 cordon config check --json /dev/stdin <<<''
+	run -0 cordon config check --json - <<<''
 	assert_json '.ok'
 }
 
