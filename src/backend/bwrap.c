@@ -150,6 +150,7 @@ static void add_op(struct writer *w, const struct op *op)
 	case OP_LIMIT:
 	case OP_NET_HOST:
 	case OP_LISTEN_PORT:
+	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:
 	case OP_GUARD_NAME:
@@ -195,15 +196,13 @@ int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *r
 static void bwrap_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind done[] = {
-		OP_UNSHARE_USER,   OP_UNSHARE_MOUNT, OP_UNSHARE_PID,
-		OP_UNSHARE_NET,	   OP_UNSHARE_IPC,   OP_UNSHARE_UTS,
-		OP_UNSHARE_CGROUP, OP_ROOT_EMPTY,    OP_ROOT_HOST,
-		OP_SYMLINK,	   OP_BIND_RO,	     OP_BIND_RW,
-		OP_HIDE_FILE,	   OP_HIDE_DIR,	     OP_TMPFS,
-		OP_PROC,	   OP_DEV,	     OP_SOCKET,
-		OP_LIMIT,	   OP_SESSION,	     OP_DIE_WITH_PARENT,
-		OP_DROP_CAPS,	   OP_NO_NEW_PRIVS,  OP_ENV_CLEAR,
-		OP_ENV_SET,	   OP_CHDIR,
+		OP_UNSHARE_USER, OP_UNSHARE_MOUNT,   OP_UNSHARE_PID,	OP_UNSHARE_NET,
+		OP_UNSHARE_IPC,	 OP_UNSHARE_UTS,     OP_UNSHARE_CGROUP, OP_ROOT_EMPTY,
+		OP_ROOT_HOST,	 OP_SYMLINK,	     OP_BIND_RO,	OP_BIND_RW,
+		OP_HIDE_FILE,	 OP_HIDE_DIR,	     OP_TMPFS,		OP_PROC,
+		OP_DEV,		 OP_SOCKET,	     OP_COVER_SOCKETS,	OP_LIMIT,
+		OP_SESSION,	 OP_DIE_WITH_PARENT, OP_DROP_CAPS,	OP_NO_NEW_PRIVS,
+		OP_ENV_CLEAR,	 OP_ENV_SET,	     OP_CHDIR,
 	};
 
 	(void)caps;

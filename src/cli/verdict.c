@@ -111,6 +111,7 @@ static bool op_shows(const struct op *op, enum access *ret)
 	case OP_UNSHARE_CGROUP:
 	case OP_NET_HOST:
 	case OP_LISTEN_PORT:
+	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:
 	case OP_GUARD_NAME:

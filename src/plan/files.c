@@ -14,7 +14,8 @@ struct spot {
 	struct str path;
 	struct node node;
 	const struct rule *rule;
-	bool link; /* spelled through a symlink: rule names the target */
+	bool link;   /* spelled through a symlink: rule names the target */
+	bool socket; /* a unix socket of the host, to be covered unless named */
 };
 
 /* What is shown at and below a path by what has been emitted. */
@@ -42,7 +43,7 @@ static bool add_spot(struct tree *t, struct str path, struct node node, const st
 		t->c->out_of_memory = true;
 		return false;
 	}
-	*p = (struct spot){ path, node, rule, link };
+	*p = (struct spot){ path, node, rule, .link = link };
 	return true;
 }
 
@@ -261,6 +262,28 @@ static void emit_exec_change(struct tree *t, const struct spot *p, const struct 
 	push_view(t, (struct view){ p->path, d->data, d->exec, .scratch = around->scratch });
 }
 
+static bool socket_is_named(const struct policy *policy, struct str path)
+{
+	vec_each(s, &policy->effective_lists[KEY_UNIX].items)
+		if (str_eq(s->text, path))
+			return true;
+	return false;
+}
+
+static void place_socket(struct tree *t, const struct spot *p, const struct view *around)
+{
+	struct op *op;
+
+	if (around->data == ACCESS_NONE || around->scratch || str_eq(around->path, p->path) ||
+	    socket_is_named(t->c->in->policy, p->path))
+		return;
+	op = plan_emit(t->c, OP_HIDE_FILE, p->path);
+	if (!op)
+		return;
+	op->node = p->node;
+	push_view(t, (struct view){ p->path, ACCESS_NONE, true });
+}
+
 static bool is_private(const struct rule *rule)
 {
 	return rule && rule->flags & RULE_PRIVATE;
@@ -276,6 +299,10 @@ static int place_one(struct tree *t, const struct spot *p)
 	if (is_private(p->rule)) {
 		if (d.data_rule == p->rule && !same_mount)
 			emit_private(t, p, &d);
+		return 0;
+	}
+	if (p->socket) {
+		place_socket(t, p, &around);
 		return 0;
 	}
 	if (p->link) {
@@ -315,6 +342,18 @@ static void emit_hidden(struct tree *t)
 		op->source = str_of(choice_to_string(CHOICES_HIDDEN, hidden));
 }
 
+/* Connecting to a socket needs no mount that is writable, so each one that shows is
+ * covered. */
+static void emit_sockets(struct tree *t)
+{
+	const struct plan_input *in = t->c->in;
+
+	for (size_t i = 0; i < in->socket_count; i++)
+		if (add_spot(t, in->sockets[i].path, in->sockets[i].node, NULL, false))
+			t->spots.at[t->spots.n - 1].socket = true;
+	plan_emit(t->c, OP_COVER_SOCKETS, STR(""));
+}
+
 static void emit_root(struct tree *t)
 {
 	struct decision d = policy_decide(t->c->in->policy, STR("/"));
@@ -339,6 +378,8 @@ int plan_files(struct compiler *c)
 		r = collect_rules(&t, sets[i]);
 	if (r == 0)
 		emit_hidden(&t);
+	if (r == 0)
+		emit_sockets(&t);
 	if (r < 0 || c->out_of_memory)
 		return r;
 	qsort(t.spots.at, t.spots.n, sizeof(t.spots.at[0]), by_path);

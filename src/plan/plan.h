@@ -80,8 +80,8 @@ struct plan {
 	VEC(struct loss) degraded;
 };
 
-/* A hidden name that exists at the top of the workdir. */
-struct hidden_name {
+/* A path that exists, found by looking rather than named by a rule. */
+struct found_path {
 	struct str path;
 	struct node node;
 };
@@ -91,8 +91,10 @@ struct plan_input {
 	const struct claims *claims;
 	const struct world *world;	/* for unix sockets */
 	const char *const *environ;	/* the caller's, NULL-terminated "NAME=VALUE" */
-	const struct hidden_name *hidden;
+	const struct found_path *hidden;	/* hidden names at the top of the workdir */
 	size_t hidden_count;
+	const struct found_path *sockets;	/* unix sockets of the host */
+	size_t socket_count;
 };
 
 /* Compiles. A promise that is required and not claimed is listed in degraded with

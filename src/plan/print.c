@@ -72,6 +72,7 @@ static void print_op(struct buf *b, const struct op *op)
 	case OP_PROC:
 	case OP_DEV:
 	case OP_SOCKET:
+	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:
 	case OP_GUARD_NAME:

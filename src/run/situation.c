@@ -17,6 +17,7 @@
 #define stage "config"
 /* More hidden names than this at the top of a workdir are not a working tree. */
 #define HIDDEN_MAX 4096
+#define SOCKETS_BYTES_MAX ((size_t)16 << 20)
 
 /* Reads one file if it is there. */
 static int read_config(struct arena *a, const char *path, enum source source,
@@ -128,53 +129,103 @@ static bool is_hidden_name(const char *name)
 	return name[0] == '.' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-struct hidden_names {
-	VEC(struct hidden_name) items;
+struct found_paths {
+	VEC(struct found_path) items;
 };
 
-static int add_hidden(struct situation *s, const char *name, struct hidden_names *names,
-		      struct cordon_error *err)
+static int add_found(struct situation *s, struct str path, struct found_paths *found,
+		     struct cordon_error *err)
 {
-	const char *path = arena_printf(s->arena, "%s/%s",
-					s->places.workdir.n == 1 ? "" : s->places.workdir.p, name);
-	struct hidden_name *slot = path ? vec_push(&names->items, s->arena) : NULL;
-	struct str real;
+	struct found_path *slot = vec_push(&found->items, s->arena);
 
 	if (!slot)
-		return err_nomem(err, "hidden");
-	slot->path = str_of(path);
-	return s->world.resolve(&s->world, s->arena, slot->path, &real, &slot->node, err);
+		return err_nomem(err, stage);
+	return s->world.resolve(&s->world, s->arena, path, &slot->path, &slot->node, err);
 }
 
 /* What is hidden at the top of the workdir exists and can be protected by a mount. */
-static int list_hidden(struct situation *s, struct hidden_names *names, struct cordon_error *err)
+static int list_hidden(struct situation *s, struct found_paths *found, struct cordon_error *err)
 {
-	DIR *dir = opendir(s->places.workdir.p);
+	struct str workdir = s->places.workdir;
+	DIR *dir = opendir(workdir.p);
 	const struct dirent *entry;
 	int r = 0;
 
 	if (!dir)
-		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", s->places.workdir.p);
+		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", workdir.p);
 	while (r == 0 && (entry = readdir(dir))) {
+		const char *path;
+
 		/* A symlink cannot be mounted over, and its target is elsewhere. */
 		if (!is_hidden_name(entry->d_name) || entry->d_type == DT_LNK)
 			continue;
-		if (names->items.n == HIDDEN_MAX)
+		if (found->items.n == HIDDEN_MAX) {
 			r = err_set(err, CORDON_E_LIMIT, 0, "hidden",
-				    "%s holds more than %d hidden names", s->places.workdir.p,
-				    HIDDEN_MAX);
-		else
-			r = add_hidden(s, entry->d_name, names, err);
+				    "%s holds more than %d hidden names", workdir.p, HIDDEN_MAX);
+			break;
+		}
+		path = arena_printf(s->arena, "%s/%s", workdir.n == 1 ? "" : workdir.p,
+				    entry->d_name);
+		r = path ? add_found(s, str_of(path), found, err) : err_nomem(err, stage);
 	}
 	closedir(dir);
 	return r;
+}
+
+/* The last of the eight columns of /proc/net/unix; empty when a socket has no path. */
+static struct str socket_path(struct str line)
+{
+	for (unsigned i = 0; i < 7; i++) {
+		struct str column;
+
+		line = str_trim(line);
+		str_cut(line, ' ', &column, &line);
+	}
+	return line;
+}
+
+/* In these the sandbox has directories of its own. */
+static bool out_of_sight(const struct situation *s, struct str path)
+{
+	return path_below(path, STR("/run")) || path_below(path, STR("/var/run")) ||
+	       path_below(path, STR("/dev")) ||
+	       (path_below(path, STR("/tmp")) && !path_below(s->places.workdir, STR("/tmp")) &&
+		policy_number(s->policy, KEY_TMP) == TMP_PRIVATE);
+}
+
+/* Sockets that are bound to a path now. One that cannot be looked at is no use inside
+ * either, and an unreadable list leaves nothing to cover. */
+static int list_sockets(struct situation *s, struct found_paths *found, struct cordon_error *err)
+{
+	struct cordon_error ignored;
+	struct str text, line;
+
+	if (fd_read_file(s->arena, "/proc/net/unix", SOCKETS_BYTES_MAX, &text, &ignored) < 0)
+		return 0;
+	while (text.n) {
+		const char *path;
+		struct str name;
+		int r;
+
+		str_cut(text, '\n', &line, &text);
+		name = socket_path(line);
+		if (!path_is_normal(name) || out_of_sight(s, name))
+			continue;
+		path = arena_dup(s->arena, name);
+		r = path ? add_found(s, str_of(path), found, &ignored) : err_nomem(err, stage);
+		if (r == -CORDON_E_NOMEM)
+			return err_nomem(err, stage);
+		if (r < 0 || found->items.at[found->items.n - 1].node.type != NODE_SOCKET)
+			found->items.n--;
+	}
+	return 0;
 }
 
 int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
 		   struct plan **ret_plan, struct cordon_error *err)
 {
 	const struct policy *policy = s->policy;
-	struct hidden_names hidden = { 0 };
+	struct found_paths hidden = { 0 }, sockets = { 0 };
 	struct plan_input in = {
 		.policy = policy,
 		.world = &s->world,
@@ -184,10 +235,14 @@ int situation_plan(struct situation *s, const struct caps *caps, const struct ba
 
 	if (policy->confined && policy_number(policy, KEY_HIDDEN_WRITES) != HIDDEN_ALLOW)
 		r = list_hidden(s, &hidden, err);
+	if (r == 0 && policy->confined)
+		r = list_sockets(s, &sockets, err);
 	if (r < 0)
 		return r;
 	in.hidden = hidden.items.at;
 	in.hidden_count = hidden.items.n;
+	in.sockets = sockets.items.at;
+	in.socket_count = sockets.items.n;
 	return backend_choose(s->arena, &in, caps, policy->effective[KEY_BACKEND].text,
 			      (enum fallback)policy_number(policy, KEY_FALLBACK), ret_backend,
 			      ret_plan, err);

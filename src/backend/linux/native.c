@@ -51,10 +51,11 @@ static const struct {
 static void native_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind always[] = {
-		OP_ROOT_EMPTY, OP_ROOT_HOST,	OP_SYMLINK,   OP_BIND_RO, OP_BIND_RW,
-		OP_HIDE_FILE,  OP_HIDE_DIR,	OP_TMPFS,     OP_DEV,	  OP_SOCKET,
-		OP_NOEXEC,     OP_EXEC,		OP_LIMIT,     OP_SESSION, OP_DIE_WITH_PARENT,
-		OP_DROP_CAPS,  OP_NO_NEW_PRIVS, OP_ENV_CLEAR, OP_ENV_SET, OP_CHDIR,
+		OP_ROOT_EMPTY,	    OP_ROOT_HOST, OP_SYMLINK,	   OP_BIND_RO,	 OP_BIND_RW,
+		OP_HIDE_FILE,	    OP_HIDE_DIR,  OP_TMPFS,	   OP_DEV,	 OP_SOCKET,
+		OP_COVER_SOCKETS,   OP_NOEXEC,	  OP_EXEC,	   OP_LIMIT,	 OP_SESSION,
+		OP_DIE_WITH_PARENT, OP_DROP_CAPS, OP_NO_NEW_PRIVS, OP_ENV_CLEAR, OP_ENV_SET,
+		OP_CHDIR,
 	};
 
 	*ret = (struct claims){ 0 };
@@ -215,6 +216,7 @@ static bool add_op(struct preparation *p, const struct op *op)
 	case OP_LISTEN_PORT:
 	case OP_ROOT_EMPTY:
 	case OP_ROOT_HOST:
+	case OP_COVER_SOCKETS:
 	case OP_GUARD_NAME:
 	case OP_GUARD_GLOB:
 	case OP_GUARD_HIDDEN:
