@@ -6,12 +6,17 @@
 
 bool path_next(struct str *rest, struct str *ret_component)
 {
-	while (rest->n && rest->p[0] == '/')
-		*rest = str_skip(*rest, 1);
-	if (!rest->n)
+	const char *p = rest->p, *end = p + rest->n, *start;
+
+	while (p < end && *p == '/')
+		p++;
+	start = p;
+	while (p < end && *p != '/')
+		p++;
+	*rest = (struct str){ p, (size_t)(end - p) };
+	if (p == start)
 		return false;
-	*ret_component = str_take(*rest, str_find(*rest, '/'));
-	*rest = str_skip(*rest, ret_component->n);
+	*ret_component = (struct str){ start, (size_t)(p - start) };
 	return true;
 }
 

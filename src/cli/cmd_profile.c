@@ -82,10 +82,16 @@ static int profile_list(struct opts *o)
 
 static const char *nearest(struct opts *o, const struct situation *s, struct str name)
 {
-	const struct config *files[] = { &s->builtin, &s->system.config, &s->user.config };
+	const struct config *files[] = { &s->system.config, &s->user.config };
 	VEC(const char *) names = { 0 };
 
-	for (unsigned i = 0; i < 3; i++)
+	for (const struct builtin_file *f = builtin_files; f->name; f++) {
+		const char **slot = vec_push(&names, o->arena);
+
+		if (slot)
+			*slot = f->name;
+	}
+	for (unsigned i = 0; i < 2; i++)
 		vec_each(p, &files[i]->profiles) {
 			const char **slot = vec_push(&names, o->arena);
 

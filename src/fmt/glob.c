@@ -15,23 +15,38 @@ bool glob_has_magic(struct str text)
 	return false;
 }
 
+static bool is_special(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == '\\';
+}
+
 void glob_quote(struct buf *b, struct str text)
 {
-	for (size_t i = 0; i < text.n; i++) {
-		char c = text.p[i];
+	while (text.n) {
+		size_t n = 0;
 
-		if (c == '*' || c == '?' || c == '[' || c == '\\')
+		while (n < text.n && !is_special(text.p[n]))
+			n++;
+		buf_add(b, str_take(text, n));
+		if (n < text.n) {
 			buf_addc(b, '\\');
-		buf_addc(b, c);
+			buf_addc(b, text.p[n++]);
+		}
+		text = str_skip(text, n);
 	}
 }
 
 void glob_unquote(struct buf *b, struct str text)
 {
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '\\' && i + 1 < text.n)
-			i++;
-		buf_addc(b, text.p[i]);
+	while (text.n) {
+		size_t n = str_find(text, '\\');
+
+		buf_add(b, str_take(text, n));
+		text = str_skip(text, n);
+		if (text.n > 1)
+			text = str_skip(text, 1);
+		buf_add(b, str_take(text, 1));
+		text = str_skip(text, 1);
 	}
 }
 

@@ -95,27 +95,28 @@ static int collect_rules(struct tree *t, const struct ruleset *rules)
 	return 0;
 }
 
+/* By bytes, with the slash before all others, so that a directory comes right before
+ * what is below it. */
+static int compare_paths(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n, i = 0;
+
+	while (i < n && a.p[i] == b.p[i])
+		i++;
+	if (i == n)
+		return a.n < b.n ? -1 : a.n > b.n;
+	if (a.p[i] == '/' || b.p[i] == '/')
+		return a.p[i] == '/' ? -1 : 1;
+	return (unsigned char)a.p[i] < (unsigned char)b.p[i] ? -1 : 1;
+}
+
 static int by_path(const void *a, const void *b)
 {
 	const struct spot *x = a, *y = b;
-	struct str p = x->path, q = y->path, u, v;
-	int c;
+	int c = compare_paths(x->path, y->path);
 
-	/* By components, so that a directory comes right before what is below it. */
-	for (;;) {
-		bool more_p = path_next(&p, &u), more_q = path_next(&q, &v);
-
-		if (!more_p || !more_q)
-			c = more_p - more_q;
-		else
-			c = str_cmp(u, v);
-		if (c || !more_p)
-			break;
-	}
-	/* The same path twice: private places and existing nodes first. */
-	if (!c)
-		c = (y->node.type != NODE_ABSENT) - (x->node.type != NODE_ABSENT);
-	return c;
+	/* The same path twice: what exists first. */
+	return c ? c : (y->node.type != NODE_ABSENT) - (x->node.type != NODE_ABSENT);
 }
 
 static struct view *view_at(struct tree *t, struct str path)

@@ -15,6 +15,10 @@
 
 #define EXTENDS_MAX 8
 
+struct names {
+	VEC(const char *) items;
+};
+
 struct builder {
 	struct arena *arena;
 	const struct policy_input *in;
@@ -46,19 +50,46 @@ static const struct statement *find_scalar(const struct layer *layer, enum key k
 	return found;
 }
 
+static void add_name(struct builder *b, struct names *names, const char *name)
+{
+	const char **slot = vec_push(&names->items, b->arena);
+
+	if (slot)
+		*slot = name;
+}
+
 static const char *nearest_profile(struct builder *b, struct str name)
 {
-	const struct config *configs[] = { b->in->builtin, b->in->system, b->in->user };
-	VEC(const char *) names = { 0 };
+	const struct config *configs[] = { b->in->system, b->in->user };
+	struct names names = { 0 };
 
-	for (unsigned i = 0; i < 3; i++)
-		for (size_t k = 0; configs[i] && k < configs[i]->profiles.n; k++) {
-			const char **slot = vec_push(&names, b->arena);
+	for (const struct builtin_file *f = builtin_files; f->name; f++)
+		if (profiles_text(str_of(f->name)))
+			add_name(b, &names, f->name);
+	for (unsigned i = 0; i < 2; i++)
+		for (size_t k = 0; configs[i] && k < configs[i]->profiles.n; k++)
+			add_name(b, &names, configs[i]->profiles.at[k].name.p);
+	return vec_push(&names.items, b->arena) ? str_nearest(name, names.items.at) : NULL;
+}
 
-			if (slot)
-				*slot = configs[i]->profiles.at[k].name.p;
-		}
-	return vec_push(&names, b->arena) ? str_nearest(name, names.at) : NULL;
+/* A built-in profile is read when it is asked for. */
+static int find_profile(struct builder *b, const struct config *config, struct str name,
+			const struct profile **ret)
+{
+	const struct builtin_file *file = profiles_text(name);
+	struct config *one;
+	int r;
+
+	*ret = config ? config_profile(config, name) : NULL;
+	if (*ret || config != b->in->builtin || !file)
+		return 0;
+	one = arena_new(b->arena, struct config);
+	if (!one)
+		return err_nomem(b->err, "policy");
+	r = profiles_load_one(b->arena, file, one, b->err);
+	if (r == 0)
+		*ret = config_profile(one, name);
+	return r;
 }
 
 static int unknown_profile(struct builder *b, struct str name, const struct origin *wanted)
@@ -88,11 +119,13 @@ static int collect_profile(struct builder *b, struct str name, const struct orig
 				    "through %s?)",
 				    EXTENDS_MAX, quote(name).text);
 	for (unsigned i = 0; i < 3 && r == 0; i++) {
-		const struct profile *p = configs[i] ? config_profile(configs[i], name) : NULL;
-		const struct statement *parent = p ? find_scalar(&p->layer, KEY_EXTENDS) : NULL;
+		const struct statement *parent;
+		const struct profile *p;
 
-		if (!p)
+		r = find_profile(b, configs[i], name, &p);
+		if (r < 0 || !p)
 			continue;
+		parent = find_scalar(&p->layer, KEY_EXTENDS);
 		/* A profile may extend what an earlier file says under its own name. */
 		if (parent && !found && str_eq(parent->text, name))
 			return origin_error(b->err, CORDON_E_CONFIG, "policy", &parent->origin,

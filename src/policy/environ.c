@@ -3,65 +3,49 @@
 #include "policy/environ.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "fmt/glob.h"
 
 /* Names that carry credentials, or lead to an agent, a bus or a session. */
-static const char *const secret_patterns[] = {
-	"*TOKEN*",
-	"*SECRET*",
-	"*PASSWORD*",
-	"*PASSWD*",
-	"*PASSPHRASE*",
-	"*CREDENTIAL*",
-	"*API_KEY*",
-	"*APIKEY*",
-	"*ACCESS_KEY*",
-	"*PRIVATE_KEY*",
-	"*_KEY",
-	"*_PAT",
-	"*_AUTH",
-	"*_DSN",
-	"*_CONNECTION_STRING",
-	"AWS_*",
-	"AZURE_*",
-	"GOOGLE_*",
-	"GCLOUD_*",
-	"CLOUDSDK_*",
-	"GH_*",
-	"GITHUB_*",
-	"GITLAB_*",
-	"DOCKER_*",
-	"KUBECONFIG",
-	"SSH_*",
-	"GPG_AGENT_INFO",
-	"GNUPGHOME",
-	"DBUS_*",
-	"NPM_CONFIG_*AUTH*",
-	"PGPASS*",
-	"MYSQL_PWD",
-	"REDISCLI_AUTH",
-	"DATABASE_URL",
-	"*_DATABASE_URL",
-	"VAULT_*",
-	"OP_SESSION*",
-	"SUDO_*",
-	"XAUTHORITY",
-	"ICEAUTHORITY",
-	"SESSION_MANAGER",
-	"KRB5CCNAME",
-	"CORDON_*",
-	"NETRC",
-	"*COOKIE*",
-	NULL,
+static const char *const secret_words[] = {
+	"TOKEN",  "SECRET",  "PASSWORD",   "PASSWD",	  "PASSPHRASE", "CREDENTIAL",
+	"APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "COOKIE",	NULL,
 };
+static const char *const secret_starts[] = {
+	"AWS_",	   "AZURE_",	       "GOOGLE_", "GCLOUD_",	"CLOUDSDK_",
+	"GH_",	   "GITHUB_",	       "GITLAB_", "DOCKER_",	"SSH_",
+	"DBUS_",   "PGPASS",	       "VAULT_",  "OP_SESSION", "SUDO_",
+	"CORDON_", "NPM_CONFIG__AUTH", NULL,
+};
+static const char *const secret_ends[] = {
+	"_KEY", "_PAT", "_AUTH", "_DSN", "_CONNECTION_STRING", "DATABASE_URL", "_PWD", NULL,
+};
+static const char *const secret_names[] = {
+	"KUBECONFIG",	   "GPG_AGENT_INFO", "GNUPGHOME", "XAUTHORITY", "ICEAUTHORITY",
+	"SESSION_MANAGER", "KRB5CCNAME",     "NETRC",	  NULL,
+};
+
+static bool contains(struct str name, struct str word)
+{
+	return memmem(name.p, name.n, word.p, word.n);
+}
+
+static bool any(bool (*test)(struct str, struct str), struct str name, const char *const *list)
+{
+	for (; *list; list++)
+		if (test(name, str_of(*list)))
+			return true;
+	return false;
+}
 
 bool environ_is_secret(struct str name)
 {
-	for (const char *const *p = secret_patterns; *p; p++)
-		if (glob_component_match(str_of(*p), name))
-			return true;
-	return false;
+	/* These hold paths that every program needs. */
+	if (str_eq(name, STR("PWD")) || str_eq(name, STR("OLDPWD")))
+		return false;
+	return any(contains, name, secret_words) || any(str_starts, name, secret_starts) ||
+	       any(str_ends, name, secret_ends) || any(str_eq, name, secret_names);
 }
 
 /* The last matching statement of a list, or NULL. */

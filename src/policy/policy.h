@@ -60,7 +60,7 @@ struct settings {
 
 struct policy_input {
 	const char *profile;		/* --profile; NULL: mode, then configuration decide */
-	const struct config *builtin;	/* the embedded profiles; never NULL */
+	const struct config *builtin;	/* the embedded defaults, at least; never NULL */
 	const struct config *system;	/* NULL: no such file */
 	const struct config *user;
 	const struct config *project;

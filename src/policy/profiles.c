@@ -17,19 +17,33 @@ static int append(struct arena *a, struct config *to, const struct config *from,
 	return 0;
 }
 
+int profiles_load_one(struct arena *a, const struct builtin_file *file, struct config *ret,
+		      struct cordon_error *err)
+{
+	const char *name = arena_printf(a, "profile %s", file->name);
+
+	if (!name)
+		return err_nomem(err, "profiles");
+	return config_parse(a, (struct str){ file->text, file->size }, name, SOURCE_PROFILE, ret,
+			    err);
+}
+
+int profiles_load_defaults(struct arena *a, struct config *ret, struct cordon_error *err)
+{
+	for (const struct builtin_file *f = builtin_files; f->name; f++)
+		if (str_eq(str_of(f->name), STR("defaults")))
+			return profiles_load_one(a, f, ret, err);
+	BUG("no built-in defaults");
+}
+
 int profiles_load(struct arena *a, struct config *ret, struct cordon_error *err)
 {
 	struct config all = { .origin = { SOURCE_PROFILE, "built-in profiles", 0, 0 } };
 
 	for (const struct builtin_file *f = builtin_files; f->name; f++) {
-		const char *file = arena_printf(a, "profile %s", f->name);
 		struct config one;
-		int r;
+		int r = profiles_load_one(a, f, &one, err);
 
-		if (!file)
-			return err_nomem(err, "profiles");
-		r = config_parse(a, (struct str){ f->text, f->size }, file, SOURCE_PROFILE, &one,
-				 err);
 		if (r == 0)
 			r = append(a, &all, &one, err);
 		if (r < 0)

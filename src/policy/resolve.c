@@ -155,14 +155,18 @@ static int expand(struct expansion *x, struct str text, struct buf *out, bool *r
 		s = str_skip(s, 1);
 	}
 	while (r == 0 && s.n) {
-		size_t n = 1;
+		size_t n = 0;
 
+		while (n < s.n && s.p[n] != '{' && s.p[n] != '\\')
+			n++;
+		buf_add(out, str_take(s, n));
+		s = str_skip(s, n);
+		if (!s.n)
+			break;
 		if (s.p[0] == '{')
 			r = place_escape(x, text, s, out, &n, ret_gone);
-		else if (s.p[0] == '\\')
-			r = backslash(x, text, s, out, &n);
 		else
-			buf_addc(out, s.p[0]);
+			r = backslash(x, text, s, out, &n);
 		s = str_skip(s, n);
 	}
 	if (r == 0 && out->failed)

@@ -102,7 +102,7 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 	if (r == 0)
 		r = situation_places(a, options, &s.places, err);
 	if (r == 0)
-		r = profiles_load(a, &s.builtin, err);
+		r = profiles_load_defaults(a, &s.builtin, err);
 	if (r == 0 && !options->no_files)
 		r = read_files(&s, err);
 	if (r < 0)

@@ -83,12 +83,20 @@ static bool is_hidden(const struct op *op)
 	return op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR;
 }
 
+/* The system's own secrets are left to the mounts: /etc is large, each grant costs
+ * microseconds, and only root could read them anyway. */
+static bool worth_a_barrier(const struct collector *c, const struct op *op)
+{
+	return path_below(op->path, c->plan->policy->places.home) ||
+	       (op->rule && op->rule->origin.source != SOURCE_PROFILE);
+}
+
 /* Something hidden strictly below `dir`, in the same tree, that the caller could read
  * without the mount on top of it? */
 static bool hides_below(const struct collector *c, const struct op *tree, struct str dir)
 {
 	vec_each(op, &c->plan->ops)
-		if (is_hidden(op) && op->path.n > dir.n && path_below(op->path, dir) &&
+		if (is_hidden(op) && worth_a_barrier(c, op) && op->path.n > dir.n && path_below(op->path, dir) &&
 		    shown_by(c, path_parent(op->path)) == tree && access(op->path.p, R_OK) == 0)
 			return true;
 	return false;

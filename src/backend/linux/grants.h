@@ -5,7 +5,9 @@
  * Landlock can only grant, and a grant covers everything below. So in trees that are not
  * writable a directory with something denied in it is not granted itself; its other
  * children are. That barrier does not depend on a mount staying where it is: a secret
- * that is replaced by rename on the host stays closed. Writable trees are granted whole,
+ * that is replaced by rename on the host stays closed. This is done for what is below the
+ * home directory and for what somebody denied; the system's own secrets, which only root
+ * could read, have the mount alone. Writable trees are granted whole,
  * because new files must be possible there.
  */
 #ifndef CORDON_BACKEND_LINUX_GRANTS_H

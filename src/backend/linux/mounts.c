@@ -238,8 +238,7 @@ static CHILD_SAFE int open_devices(struct mounter *w)
 {
 	for (size_t i = 0; i < DEVICES; i++) {
 		w->devices[i] = clone_tree(AT_FDCWD, device_nodes[i].path);
-		if (w->devices[i] < 0 ||
-		    set_attributes(w->devices[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0) < 0)
+		if (w->devices[i] < 0)
 			return fail(w, "cannot take", device_nodes[i].path);
 	}
 	return 0;
@@ -324,13 +323,11 @@ static CHILD_SAFE int mount_proc(struct mounter *w, const struct mount_step *ste
 static CHILD_SAFE int attach_devices(struct mounter *w, int dev)
 {
 	for (size_t i = 0; i < DEVICES; i++) {
-		int fd = openat(dev, device_nodes[i].name, O_CREAT | O_WRONLY | O_CLOEXEC, 0444);
-		int target = openat(dev, device_nodes[i].name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
-
-		if (fd < 0 || target < 0 || attach(w->devices[i], target) < 0)
+		/* The directory is new and our own: nobody can have put a link there. */
+		if (mknodat(dev, device_nodes[i].name, S_IFREG | 0444, 0) < 0 ||
+		    syscall(__NR_move_mount, w->devices[i], "", dev, device_nodes[i].name,
+			    MOVE_MOUNT_F_EMPTY_PATH) < 0)
 			return fail(w, "cannot show", device_nodes[i].path);
-		close(fd);
-		close(target);
 		close(w->devices[i]);
 	}
 	for (size_t i = 0; i < sizeof(device_links) / sizeof(device_links[0]); i++)
