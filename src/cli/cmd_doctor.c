@@ -28,7 +28,7 @@ struct doctor {
 	struct cordon_error err;
 };
 
-/* What would happen with one profile; built-in ones only, so files do not matter. */
+/* What would happen with one profile, the configuration files on top of it. */
 static int look_at(struct doctor *d, const char *profile)
 {
 	struct situation_options options;

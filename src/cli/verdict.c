@@ -73,6 +73,8 @@ static void describe_rule(const struct explainer *e, struct verdict *v)
 		if (v->rule->set)
 			buf_addf(&b, " (@%s)", v->rule->set);
 		buf_adds(&b, layer_phrase(v->layer));
+		if (v->rule->flags & RULE_PRIVATE)
+			buf_adds(&b, ", the sandbox's own and not the host's");
 	} else {
 		buf_adds(&b, "no rule mentions it");
 	}
@@ -223,30 +225,37 @@ static bool is_loose(const struct explainer *e, struct verdict *v)
 	return v->loose != NULL;
 }
 
+/* Does what is shown there already give the verdict? */
+static bool settles(enum access shown, enum policy_op what, bool allowed)
+{
+	enum access needed = what == POLICY_WRITE ? ACCESS_WRITE : ACCESS_READ;
+
+	return (shown >= needed) == allowed;
+}
+
+static const struct op *holder(const struct plan *plan, enum policy_op what, struct str object,
+			       const struct decision *d, const struct verdict *v)
+{
+	enum access shown;
+	const struct op *op = shown_by(plan, object, &shown);
+	const struct op *exec = exec_op(plan, object);
+
+	if (what == POLICY_EXEC && d->data != ACCESS_NONE) {
+		if (exec && (exec->kind == OP_EXEC) == v->allowed)
+			return exec;
+		return v->allowed && !exec ? op : NULL;
+	}
+	return settles(shown, what, v->allowed) ? op : guard_op(plan, object, v);
+}
+
 static void find_holder(const struct explainer *e, enum policy_op what, struct str object,
 			const struct decision *d, struct verdict *v)
 {
-	const struct plan *plan = e->setup.plan;
-	const struct op *op, *guard;
-	enum access shown;
+	const struct op *op;
 
 	if (is_loose(e, v))
 		return;
-	op = shown_by(plan, object, &shown);
-	guard = guard_op(plan, object, v);
-	if (what == POLICY_EXEC && d->data != ACCESS_NONE) {
-		const struct op *exec = exec_op(plan, object);
-
-		if (exec && (exec->kind == OP_EXEC) == v->allowed)
-			op = exec;
-		else if (!v->allowed)
-			op = NULL;
-	} else if (shown > d->data && guard) {
-		op = guard;
-	} else if (shown > d->data && !v->allowed) {
-		op = what == POLICY_READ ? (shown > ACCESS_NONE ? NULL : op) :
-		     shown == ACCESS_WRITE ? NULL : op;
-	}
+	op = holder(e->setup.plan, what, object, d, v);
 	if (op)
 		held(e, op, v);
 	else
