@@ -293,6 +293,7 @@ int spawn_search_path(struct arena *a, const char *name, const char *path_env,
 		      const char *cwd, const char **ret_path, struct cordon_error *err)
 {
 	const char *path;
+	int why;
 
 	if (!*name)
 		return err_set(err, CORDON_E_NOT_FOUND, 0, "exec",
@@ -303,6 +304,11 @@ int spawn_search_path(struct arena *a, const char *name, const char *path_env,
 	path = name[0] == '/' ? arena_dup(a, str_of(name)) : join(a, cwd, STR(""), name);
 	if (!path)
 		return err_nomem(err, "exec");
+	why = why_not_executable(path);
+	if (why == ENOENT || why == ENOTDIR)
+		return err_set(err, CORDON_E_NOT_FOUND, why, "exec", "%s", name);
+	if (why)
+		return err_set(err, CORDON_E_EXEC, why, "exec", "cannot execute %s", name);
 	*ret_path = path;
 	return 0;
 }

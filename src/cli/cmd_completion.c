@@ -55,13 +55,15 @@ static void print_subcommands(struct buf *b, const struct command_row *command)
 
 static void print_bash(struct buf *b)
 {
-	buf_adds(b, "_cordon() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}"
-		    " words=\n\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"");
+	buf_adds(b, "_cordon() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+		    "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		    "\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++)
 		buf_addf(b, "%s%s", i ? " " : "", command_rows[i].name);
-	buf_adds(b, "\"\n\telse\n\t\tcase $prev in\n\t\t-p | --profile | --sandbox-profile) words=\"");
+	buf_adds(b, "\"\n\telse\n\t\tcase $prev in\n"
+		    "\t\t-p | --profile | --sandbox-profile) words=\"");
 	print_profiles(b);
-	buf_adds(b, "\" ;;\n\t\t-*[!a-z]*) ;;\n\t\tesac\n\t\t[ -n \"$words\" ] || case "
+	buf_adds(b, "\" ;;\n\t\tesac\n\t\t[ -n \"$words\" ] || case "
 		    "${COMP_WORDS[1]} in\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
 		buf_addf(b, "\t\t%s) words=\"", command_rows[i].name);
@@ -69,7 +71,8 @@ static void print_bash(struct buf *b)
 		each_flag(&command_rows[i], b, bash_flag);
 		buf_adds(b, "\" ;;\n");
 	}
-	buf_adds(b, "\t\tesac\n\tfi\n\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}\n"
+	buf_adds(b, "\t\tesac\n\tfi\n"
+		    "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}\n"
 		    "complete -o default -F _cordon cordon\n");
 }
 
@@ -132,7 +135,8 @@ static void print_zsh(struct buf *b)
 		    "commands=(\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++)
 		buf_addf(b, "\t\t\t'%s:%s'\n", command_rows[i].name, command_rows[i].help);
-	buf_adds(b, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n");
+	buf_adds(b, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
+		    "\tcase $words[2] in\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
 		buf_addf(b, "\t%s)\n\t\t_arguments \\\n", command_rows[i].name);
 		each_flag(&command_rows[i], b, zsh_flag);

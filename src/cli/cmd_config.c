@@ -88,12 +88,15 @@ static int config_path(struct opts *o)
 	for (unsigned i = 0; i < 3; i++) {
 		json_t *row = json_pack("{s:s, s:b}", "kind", kinds[i], "present",
 					files[i]->present);
+		struct str path = str_of(files[i]->path);
 
-		if (files[i]->path)
-			json_set_text(row, "path", str_of(files[i]->path));
+		/* Looked for in every parent: where it was last not found says nothing. */
+		if (!files[i]->present && i == 2)
+			path = STR(PROJECT_CONFIG);
+		json_set_text(row, "path", path);
 		json_array_append_new(list, row);
 		buf_addf(&b, "%-8s", kinds[i]);
-		buf_add_escaped(&b, files[i]->path ? str_of(files[i]->path) : STR(PROJECT_CONFIG));
+		buf_add_escaped(&b, path);
 		buf_adds(&b, files[i]->present ? "\n" : " (absent)\n");
 	}
 	if (opts_given(o, OPTION_JSON))

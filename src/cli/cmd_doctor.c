@@ -28,7 +28,7 @@ struct doctor {
 	struct cordon_error err;
 };
 
-/* What would happen with one profile; built-in ones only, so files do not matter. */
+/* What would happen with one profile, the configuration files on top of it. */
 static int look_at(struct doctor *d, const char *profile)
 {
 	struct situation_options options;
@@ -148,7 +148,8 @@ static json_t *prospects_to_json(const struct doctor *d)
 	json_t *list = json_array();
 
 	vec_each(p, &d->prospects) {
-		json_t *row = json_pack("{s:s, s:s?}", "profile", p->profile, "backend", p->backend);
+		json_t *row = json_pack("{s:s, s:s?}", "profile", p->profile, "backend",
+					p->backend);
 
 		if (!row || !json_set_text(row, p->backend ? "degraded" : "refused",
 					   str_of(p->text)) ||

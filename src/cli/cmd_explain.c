@@ -38,6 +38,11 @@ static void print_verdict(struct buf *b, const struct verdict *v)
 		buf_addf(b, "%19sto allow it: %s\n", "", v->fix.flags);
 		buf_addf(b, "%19sor in config.toml, below [sandbox]: %s\n", "", v->fix.toml);
 	}
+	if (v->fix.remark) {
+		buf_addf(b, "%19sbut not as things are: ", "");
+		out_add_message(b, str_of(v->fix.remark));
+		buf_addc(b, '\n');
+	}
 	if (v->fix.why_not)
 		buf_addf(b, "%19s%s\n", "", v->fix.why_not);
 	if (v->fix.opens_secret)
@@ -53,6 +58,7 @@ static json_t *fix_to_json(const struct fix *fix)
 	row = json_object();
 	if (row && json_set_text(row, "flags", str_of(fix->flags)) &&
 	    json_set_text(row, "toml", str_of(fix->toml)) &&
+	    (!fix->remark || json_set_text(row, "remark", str_of(fix->remark))) &&
 	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0)
 		return row;
 	json_decref(row);
@@ -200,8 +206,8 @@ static int explain_command(struct answer *a, char **argv)
 {
 	const struct situation *s = &a->explainer.setup.situation;
 	const char *program;
-	int r = spawn_search_path(a->o->arena, argv[0], path_variable(a), s->places.workdir.p, &program,
-				  &a->err);
+	int r = spawn_search_path(a->o->arena, argv[0], path_variable(a), s->places.workdir.p,
+				  &program, &a->err);
 
 	if (r == 0)
 		r = explain_path(a, program);

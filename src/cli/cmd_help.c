@@ -46,10 +46,10 @@ static void print_key(struct buf *b, const struct key_row *row)
 		buf_addf(b, " %s", row->argument);
 	/* The table's sentence is about the setting; this flag turns it off. */
 	if (strncmp(row->flag, "--no-", 5) == 0) {
-		autobuf struct buf not = buf_make(256);
+		autobuf struct buf off = buf_make(256);
 
-		buf_addf(&not, "do not %s", row->help);
-		print_row(b, start, not.p);
+		buf_addf(&off, "do not %s", row->help);
+		print_row(b, start, off.p);
 		return;
 	}
 	print_row(b, start, row->help);

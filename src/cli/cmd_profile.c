@@ -11,14 +11,17 @@
 #include "policy/profiles.h"
 
 /* The comment at the top of a built-in profile is its summary. */
-static struct str summary(const struct builtin_file *file)
+static const char *summary(struct arena *a, const struct builtin_file *file)
 {
-	struct str text = { file->text, file->size }, line, rest;
+	struct str text = { file->text, file->size }, line;
+	autobuf struct buf b = buf_make(4096);
 
-	str_cut(text, '\n', &line, &rest);
-	while (line.n && (line.p[0] == '#' || line.p[0] == ' '))
-		line = str_skip(line, 1);
-	return line;
+	while (str_cut(text, '\n', &line, &text) && str_starts(line, STR("#"))) {
+		if (b.n)
+			buf_addc(&b, ' ');
+		buf_add(&b, str_trim(str_skip(line, 1)));
+	}
+	return arena_dup(a, buf_str(&b));
 }
 
 static bool is_profile(const struct builtin_file *file)
@@ -34,10 +37,9 @@ static int list_json(struct opts *o, const struct situation *s)
 
 	for (const struct builtin_file *f = builtin_files; f->name; f++)
 		if (is_profile(f))
-			bad |= json_array_append_new(list, json_pack("{s:s, s:s, s:s%}", "name",
-								     f->name, "from", "built in",
-								     "summary", summary(f).p,
-								     summary(f).n));
+			bad |= json_array_append_new(
+				list, json_pack("{s:s, s:s, s:s}", "name", f->name, "from",
+						"built in", "summary", summary(o->arena, f)));
 	for (unsigned i = 0; i < 2; i++)
 		vec_each(p, &files[i]->profiles) {
 			json_t *row = json_object();
@@ -65,7 +67,7 @@ static int profile_list(struct opts *o)
 		return list_json(o, &s);
 	for (const struct builtin_file *f = builtin_files; f->name; f++)
 		if (is_profile(f))
-			buf_addf(&b, "%-12s %.*s\n", f->name, STR_ARG(summary(f)));
+			buf_addf(&b, "%-12s %s\n", f->name, summary(o->arena, f));
 	files[0] = &s.system.config;
 	files[1] = &s.user.config;
 	for (unsigned i = 0; i < 2; i++)

@@ -18,22 +18,10 @@ const struct command_row command_rows[COMMAND_COUNT] = {
 #undef COMMAND
 };
 
-/* Bits of commands; those of POLICY follow from the flags in commands.def. */
-enum {
-#define COMMAND(id, text, words, about, takes) \
-	ON_##id = 1 << COMMAND_##id, POLICY_##id = (takes) & TAKES_POLICY ? ON_##id : 0,
-#include "cli/commands.def"
-#undef COMMAND
-	ALL = 0,
-#define COMMAND(id, ...) POLICY_##id |
-	POLICY =
-#include "cli/commands.def"
-		0,
-#undef COMMAND
-};
-
 const struct option_row option_rows[OPTION_COUNT] = {
-#define ON(command) ON_##command
+#define ALL 0
+#define POLICY ON_POLICY
+#define ON(command) 1u << COMMAND_##command
 #define ITSELF .key = KEY_COUNT, .same_as = OPTION_COUNT
 #define SAME_AS(id) .key = KEY_COUNT, .same_as = OPTION_##id
 #define SETS(id) .key = KEY_##id, .same_as = OPTION_COUNT
@@ -46,6 +34,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 #undef SAME_AS
 #undef ITSELF
 #undef ON
+#undef POLICY
+#undef ALL
 };
 
 struct parser {
@@ -66,6 +56,8 @@ struct found {
 bool option_applies(const struct option_row *row, const struct command_row *command)
 {
 	if (!row->commands)
+		return true;
+	if (command && row->commands & ON_POLICY && command->flags & TAKES_POLICY)
 		return true;
 	return command && row->commands & 1u << (command - command_rows);
 }

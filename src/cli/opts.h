@@ -46,12 +46,15 @@ enum option {
 	OPTION_COUNT
 };
 
+/* Instead of naming the commands that take settings one by one. */
+#define ON_POLICY (1u << 31)
+
 struct option_row {
 	const char *flag;
 	char letter;		/* 0: none */
 	const char *argument;
 	const char *help;
-	unsigned commands;	/* a bit for each command; 0: all */
+	unsigned commands;	/* a bit for each command, or ON_POLICY; 0: all */
 	enum option same_as;	/* itself when not an alias */
 	enum key key;		/* KEY_COUNT: no setting */
 };

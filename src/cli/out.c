@@ -125,6 +125,7 @@ int out_json(const struct opts *o, json_t *value)
 	return out_text(o, &b);
 }
 
+__attribute__((format(printf, 2, 0)))
 static void remark_va(const char *colour, const char *fmt, va_list ap)
 {
 	char *text;

@@ -38,7 +38,8 @@ static int open_descriptor(struct result_file *f, struct str number, struct cord
 
 	if (!num_parse_u64(number, INT_MAX, &n))
 		return err_set(err, CORDON_E_USAGE, 0, stage,
-			       "--result %s: wanted fd: and a number", quote(str_of(f->shown)).text);
+			       "--result %s: wanted fd: and a number",
+			       quote(str_of(f->shown)).text);
 	mode = fcntl((int)n, F_GETFL);
 	if (mode < 0)
 		return cannot(f, errno, "no such descriptor", err);

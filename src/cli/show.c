@@ -80,8 +80,6 @@ static void print_setting(struct buf *b, const struct policy *policy, enum key k
 
 static void print_sandbox(struct buf *b, const struct policy *policy)
 {
-	const struct setting *mode = &policy->effective[KEY_MODE];
-
 	buf_adds(b, "[sandbox]\n");
 	if (policy->confined)
 		print_setting(b, policy, KEY_ENABLED);
@@ -92,9 +90,8 @@ static void print_sandbox(struct buf *b, const struct policy *policy)
 	buf_adds(b, " and everything on top of it\n");
 	print_setting(b, policy, KEY_FALLBACK);
 	print_setting(b, policy, KEY_BACKEND);
-	/* Written out it would choose its own profile. */
-	if (mode->set && mode->origin.source != SOURCE_PROFILE)
-		buf_adds(b, "# already applied: ");
+	/* Said in a file it would choose its own profile. */
+	buf_adds(b, "# already applied: ");
 	print_setting(b, policy, KEY_MODE);
 }
 
@@ -266,7 +263,7 @@ static void print_variables(struct buf *b, const struct policy *policy)
 			continue;
 		str_cut(s->text, '=', &name, &value);
 		if (!str_is_utf8(value)) {
-			buf_addf(b, "# env.set.%.*s: its value is not UTF-8, a file cannot hold it\n",
+			buf_addf(b, "# env.set.%.*s: not UTF-8, so a file cannot hold it\n",
 				 STR_ARG(name));
 			continue;
 		}

@@ -73,6 +73,8 @@ static void describe_rule(const struct explainer *e, struct verdict *v)
 		if (v->rule->set)
 			buf_addf(&b, " (@%s)", v->rule->set);
 		buf_adds(&b, layer_phrase(v->layer));
+		if (v->rule->flags & RULE_PRIVATE)
+			buf_adds(&b, ", the sandbox's own and not the host's");
 	} else {
 		buf_adds(&b, "no rule mentions it");
 	}
@@ -199,13 +201,14 @@ static void held(const struct explainer *e, const struct op *op, struct verdict 
 	autobuf struct buf b = buf_make(TEXT_MAX);
 
 	if (plan->enforced[op_rows[op->kind].guarantee]) {
-		buf_addf(&b, "%s ", op_rows[op->kind].name);
+		buf_addf(&b, "%s%s", op_rows[op->kind].name, op->path.n ? " " : "");
 		buf_add_escaped(&b, op->path);
 		v->held_by = keep(e, &b);
 		return;
 	}
-	buf_addf(&b, "the %s backend cannot promise '%s' (%s ", plan->backend,
-		 guarantee_rows[op_rows[op->kind].guarantee].name, op_rows[op->kind].name);
+	buf_addf(&b, "the %s backend cannot promise '%s' (%s%s", plan->backend,
+		 guarantee_rows[op_rows[op->kind].guarantee].name, op_rows[op->kind].name,
+		 op->path.n ? " " : "");
 	buf_add_escaped(&b, op->path);
 	buf_adds(&b, ")");
 	v->loose = keep(e, &b);
@@ -222,30 +225,37 @@ static bool is_loose(const struct explainer *e, struct verdict *v)
 	return v->loose != NULL;
 }
 
+/* Does what is shown there already give the verdict? */
+static bool settles(enum access shown, enum policy_op what, bool allowed)
+{
+	enum access needed = what == POLICY_WRITE ? ACCESS_WRITE : ACCESS_READ;
+
+	return (shown >= needed) == allowed;
+}
+
+static const struct op *holder(const struct plan *plan, enum policy_op what, struct str object,
+			       const struct decision *d, const struct verdict *v)
+{
+	enum access shown;
+	const struct op *op = shown_by(plan, object, &shown);
+	const struct op *exec = exec_op(plan, object);
+
+	if (what == POLICY_EXEC && d->data != ACCESS_NONE) {
+		if (exec && (exec->kind == OP_EXEC) == v->allowed)
+			return exec;
+		return v->allowed && !exec ? op : NULL;
+	}
+	return settles(shown, what, v->allowed) ? op : guard_op(plan, object, v);
+}
+
 static void find_holder(const struct explainer *e, enum policy_op what, struct str object,
 			const struct decision *d, struct verdict *v)
 {
-	const struct plan *plan = e->setup.plan;
-	const struct op *op, *guard;
-	enum access shown;
+	const struct op *op;
 
 	if (is_loose(e, v))
 		return;
-	op = shown_by(plan, object, &shown);
-	guard = guard_op(plan, object, v);
-	if (what == POLICY_EXEC && d->data != ACCESS_NONE) {
-		const struct op *exec = exec_op(plan, object);
-
-		if (exec && (exec->kind == OP_EXEC) == v->allowed)
-			op = exec;
-		else if (!v->allowed)
-			op = NULL;
-	} else if (shown > d->data && guard) {
-		op = guard;
-	} else if (shown > d->data && !v->allowed) {
-		op = what == POLICY_READ ? (shown > ACCESS_NONE ? NULL : op) :
-		     shown == ACCESS_WRITE ? NULL : op;
-	}
+	op = holder(e->setup.plan, what, object, d, v);
 	if (op)
 		held(e, op, v);
 	else
@@ -284,7 +294,8 @@ static int rebuild(const struct explainer *e, const struct change *changes, size
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct origin origin = { SOURCE_FLAGS, key_rows[changes[i].key].flag, 0, 0 };
 
-		r = layer_add_text(a, &layer, changes[i].key, str_of(changes[i].text), &origin, err);
+		r = layer_add_text(a, &layer, changes[i].key, str_of(changes[i].text), &origin,
+				   err);
 	}
 	return r < 0 ? r : policy_build(a, &in, ret, err);
 }
@@ -318,18 +329,35 @@ static bool is_secret(const struct policy *policy, struct str object)
 	return m.secret.rule && !(m.opener.rule && m.opener.depth >= m.secret.depth);
 }
 
-/* Tries one set of changes; true when it gives what is wanted. */
-static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
-		     const struct change *changes, size_t n, struct fix *fix)
+/* Would the changed policy still run here? */
+static bool compiles(const struct explainer *e, struct policy *policy, struct cordon_error *err)
 {
-	struct cordon_error ignored;
+	struct situation changed = e->setup.situation;
+	const struct backend *backend;
+	struct plan *plan;
+
+	changed.policy = policy;
+	return situation_plan(&changed, &e->setup.caps, &backend, &plan, err) == 0;
+}
+
+/* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
+ * enforced counts only when nothing else helps. */
+static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
+		     const struct change *changes, size_t n, bool must_compile, struct fix *fix)
+{
+	struct cordon_error err;
 	struct policy *policy;
 	struct decision d;
+	bool good;
 
-	if (rebuild(e, changes, n, &policy, &ignored) < 0 || !policy_allows(policy, op, object, &d))
+	if (rebuild(e, changes, n, &policy, &err) < 0 || !policy_allows(policy, op, object, &d))
+		return false;
+	good = !e->setup.plan || compiles(e, policy, &err);
+	if (!good && must_compile)
 		return false;
 	name_fix(e, changes, n, fix);
 	fix->opens_secret = is_secret(e->setup.situation.policy, object);
+	fix->remark = good ? NULL : arena_dup(e->opts->arena, str_of(err.message));
 	return true;
 }
 
@@ -344,6 +372,39 @@ static const char *why_not(enum layer_id layer)
 	return "no single flag allows it";
 }
 
+/* In the order in which they are tried: what gives least comes first. */
+static const struct {
+	enum policy_op op;
+	enum key keys[2];
+} candidates[] = {
+	{ POLICY_READ, { KEY_READ, KEY_COUNT } },
+	{ POLICY_READ, { KEY_READ, KEY_EXEC } },
+	{ POLICY_WRITE, { KEY_WRITE, KEY_COUNT } },
+	{ POLICY_WRITE, { KEY_WRITE, KEY_EXEC } },
+	{ POLICY_WRITE, { KEY_HIDDEN_WRITES, KEY_COUNT } },
+	{ POLICY_EXEC, { KEY_EXEC, KEY_COUNT } },
+	{ POLICY_EXEC, { KEY_READ, KEY_EXEC } },
+};
+
+static bool try_candidates(const struct explainer *e, enum policy_op op, struct str object,
+			   const char *path, bool must_compile, struct fix *fix)
+{
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+		struct change changes[2];
+		size_t n = 0;
+
+		if (candidates[i].op != op)
+			continue;
+		for (; n < 2 && candidates[i].keys[n] != KEY_COUNT; n++) {
+			changes[n].key = candidates[i].keys[n];
+			changes[n].text = changes[n].key == KEY_HIDDEN_WRITES ? "allow" : path;
+		}
+		if (try_path(e, op, object, changes, n, must_compile, fix))
+			return true;
+	}
+	return false;
+}
+
 static void find_path_fix(const struct explainer *e, enum policy_op op, struct str object,
 			  struct verdict *v)
 {
@@ -352,24 +413,9 @@ static void find_path_fix(const struct explainer *e, enum policy_op op, struct s
 
 	effective_print_path(&b, object);
 	path = keep(e, &b);
-	if (!path || !*path)
-		return;
-	{
-		const struct change read = { KEY_READ, path }, write = { KEY_WRITE, path },
-				    exec = { KEY_EXEC, path },
-				    hidden = { KEY_HIDDEN_WRITES, "allow" };
-		const struct change both[] = { read, exec };
-
-		if (op == POLICY_READ && try_path(e, op, object, &read, 1, &v->fix))
-			return;
-		if (op == POLICY_WRITE && (try_path(e, op, object, &write, 1, &v->fix) ||
-					   try_path(e, op, object, &hidden, 1, &v->fix)))
-			return;
-		if (op == POLICY_EXEC && (try_path(e, op, object, &exec, 1, &v->fix) ||
-					  try_path(e, op, object, both, 2, &v->fix)))
-			return;
-	}
-	v->fix.why_not = why_not(v->layer);
+	if (path && *path && !try_candidates(e, op, object, path, true, &v->fix) &&
+	    !try_candidates(e, op, object, path, false, &v->fix))
+		v->fix.why_not = why_not(v->layer);
 }
 
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,

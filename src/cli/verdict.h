@@ -21,6 +21,7 @@ struct explainer {
 struct fix {
 	const char *flags;	/* as typed in a shell; NULL: nothing would change it */
 	const char *toml;
+	const char *remark;	/* why that cannot be enforced here; NULL: it can */
 	const char *why_not;	/* when there is none */
 	bool opens_secret;
 };

@@ -6,6 +6,11 @@
 #include "base/buf.h"
 #include "base/path.h"
 
+#define WRITES \
+	"Files can be created or changed only inside the workspace, in /tmp and in " \
+	"~/.claude; writing anywhere else is refused by the operating system. Such a " \
+	"refusal is intended: report it, and do not look for a way around it."
+
 static const struct {
 	const char *display;
 	const char *summary;
@@ -14,17 +19,11 @@ static const struct {
 	[MODE_SANDBOX] = {
 		"Sandbox", "writes are confined, reads are asked to stay in the workspace",
 		"You work in a sandbox. Your workspace is \"%s\". Read only files inside the "
-		"workspace unless the user names another file. Files can be created or changed "
-		"only inside the workspace, in /tmp and in ~/.claude; writing anywhere else is refused "
-		"by the operating system. Such a refusal is intended: report it, and do not look "
-		"for a way around it.",
+		"workspace unless the user names another file. " WRITES,
 	},
 	[MODE_RX] = {
 		"Read and execute", "everything may be read and executed, writes are confined",
-		"You may read any file and execute any program. Your workspace is \"%s\". Files can "
-		"be created or changed only inside the workspace, in /tmp and in ~/.claude; writing "
-		"anywhere else is refused by the operating system. Such a refusal is intended: "
-		"report it, and do not look for a way around it.",
+		"You may read any file and execute any program. Your workspace is \"%s\". " WRITES,
 	},
 	[MODE_RWX] = { "Unconfined", "nothing is confined", NULL },
 };

@@ -441,6 +441,9 @@ Test(search, finds_like_a_shell)
 	cr_assert_str_eq(found, tool);
 	cr_assert_eq(spawn_search_path(&a, "sh", NULL, "/", &found, &err), 0);
 	cr_assert_eq(spawn_search_path(&a, "./tool", "", dir, &found, &err), 0);
+	cr_assert_eq(spawn_search_path(&a, "./none-such", "", dir, &found, &err),
+		     -CORDON_E_NOT_FOUND);
+	cr_assert_eq(spawn_search_path(&a, "/tmp", "", dir, &found, &err), -CORDON_E_EXEC);
 	cr_assert_eq(access(found, X_OK), 0);
 	/* A directory of that name does not count. */
 	cr_assert_eq(spawn_search_path(&a, "tmp", "/", "/", &found, &err), -CORDON_E_EXEC);

@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+load helper
+
+# verdict OP FIELD: from the JSON of the first object.
+verdict() {
+	jq -r ".objects[0].verdicts[] | select(.op == \"$1\") | .$2" <<<"$output"
+}
+
+# paste FLAGS WORDS...: cordon WORDS with the flags as a shell would read them.
+paste_flags() {
+	local flags=$1
+	shift
+	run -0 --separate-stderr bash -c "\"\$0\" $* $flags" "$CORDON"
+}
+
+@test "a secret: denied, by which rule, held by what, and how to open it" {
+	mkdir "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id"
+	run -0 --separate-stderr cordon explain "$HOME/.ssh/id"
+	assert_contains "read    denied   deny ~/.ssh (@secrets), a secret [profile moderate:"
+	assert_contains "enforced by hide-dir $HOME/.ssh"
+	assert_contains "to allow it: --allow-read $HOME/.ssh/id"
+	assert_contains "read = [\"$HOME/.ssh/id\"]"
+	assert_contains "warning: that gives a secret away"
+}
+
+@test "the workdir is writable, the rest is not" {
+	run -0 --separate-stderr cordon explain --json .
+	assert_equal "$(verdict read allowed) $(verdict write allowed) $(verdict exec allowed)" "true true true"
+	assert_equal "$(verdict write enforced_by)" "bind-rw $WORKDIR"
+	run -0 --separate-stderr cordon explain --json /usr
+	assert_equal "$(verdict read allowed) $(verdict write allowed)" "true false"
+	assert_equal "$(verdict write fix.opens_secret)" false
+}
+
+@test "control files in the workdir" {
+	mkdir -p .git/hooks
+	run -0 --separate-stderr cordon explain --json .git/hooks/pre-commit
+	assert_equal "$(verdict read allowed) $(verdict write allowed)" "true false"
+	assert_equal "$(verdict write enforced_by)" "bind-ro $WORKDIR/.git/hooks"
+}
+
+@test "a fix that is followed works" {
+	mkdir "$HOME/.aws" "$HOME/it's \"odd\" *"
+	local target op
+	for target in "$HOME/.aws" "$HOME/it's \"odd\" *" /usr/lib; do
+		for op in read write exec; do
+			run -0 --separate-stderr cordon explain --json --$op "$target"
+			[ "$(verdict $op allowed)" = false ] || continue
+			TARGET=$target paste_flags "$(verdict $op fix.flags)" explain -q --json --$op '"$TARGET"'
+			[ "$(verdict $op allowed)" = true ] || fail "$op $target" "$(outcome)"
+		done
+	done
+}
+
+@test "a fix in TOML works too" {
+	mkdir "$HOME/.aws" "$HOME/.cordon"
+	run -0 --separate-stderr cordon explain --json --read "$HOME/.aws"
+	{
+		echo '[sandbox]'
+		verdict read fix.toml
+	} >"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon explain --json --read "$HOME/.aws"
+	assert_equal "$(verdict read allowed)" true
+}
+
+@test "what nothing opens says why" {
+	mkdir "$HOME/.cordon"
+	run -0 --separate-stderr cordon explain --json --read "$HOME/.cordon/x"
+	assert_equal "$(verdict read fix)" null
+	assert_equal "$(verdict read reason)" "nothing opens cordon's own home"
+	echo 'sandbox.deny = ["private"]' >.cordon.toml
+	run -0 --separate-stderr cordon explain --json --read private
+	assert_equal "$(verdict read layer) $(verdict read fix)" "project null"
+	[[ $(verdict read from) == *".cordon.toml:1" ]] || fail "no place" "$(outcome)"
+}
+
+@test "what the mechanism does not hold is said" {
+	run -0 --separate-stderr cordon explain --backend bwrap --hidden-writes deny --write sub/.hidden
+	assert_contains "denied   hidden_writes = \"deny\""
+	assert_contains "not enforced here: the bwrap backend cannot promise 'guard'"
+	run -0 --separate-stderr cordon explain --no-sandbox /etc
+	assert_contains "not enforced here: --no-sandbox"
+}
+
+@test "links are followed" {
+	mkdir "$HOME/.ssh"
+	ln -s "$HOME/.ssh" innocent
+	run -0 --separate-stderr cordon explain --read innocent/id
+	assert_contains "$WORKDIR/innocent/id -> $HOME/.ssh/id"
+	assert_contains denied
+}
+
+@test "hosts" {
+	run -0 --separate-stderr cordon explain example.com:443
+	assert_contains "connect denied   network off [profile moderate:"
+	assert_contains "enforced by unshare-net"
+	assert_contains "to allow it: --allow-network=example.com:443"
+	run -0 --separate-stderr cordon explain --json -p permissive example.com
+	assert_equal "$(verdict connect allowed)" true
+	run -0 --separate-stderr cordon explain --json --fallback degrade --allow-network='*.example.com' \
+		a.example.com example.com
+	assert_json '[.objects[].verdicts[0].allowed] == [true, false]'
+	assert_json '.objects[0].verdicts[0].rule == "network *.example.com"'
+	run -0 --separate-stderr cordon explain --json ./example.com
+	assert_json '.objects[0] | has("path")'
+	touch example.com
+	run -0 --separate-stderr cordon explain --json example.com
+	assert_json '.objects[0] | has("path")'
+}
+
+@test "commands" {
+	echo x >input
+	run -0 --separate-stderr cordon explain --json -- cat input --flag
+	assert_json '.objects | length == 2'
+	assert_json '.objects[0].path | endswith("/cat")'
+	assert_json ".objects[1].path == \"$WORKDIR/input\""
+	run -127 cordon explain -- no-such-program
+}
+
+@test "names are escaped" {
+	run -0 --separate-stderr cordon explain --read $'/caf\xe9\e[2J'
+	assert_contains '/caf\xe9\x1b[2J'
+	run -0 --separate-stderr cordon explain --json --read $'/caf\xe9'
+	assert_json '.objects[0] | .escaped and .path == "/caf\\xe9"'
+}

@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# cordon run: streams, exit status, what it says.
+load helper
+
+needs_backend() {
+	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
+}
+
+@test "exit status of the command is kept" {
+	needs_backend
+	local status_wanted
+	for status_wanted in 0 1 2 3 100 125 126 127 255; do
+		run "-$status_wanted" cordon run -q sh -c "exit $status_wanted"
+	done
+}
+
+@test "a signal gives 128 plus its number" {
+	needs_backend
+	run cordon run -q sh -c 'kill -TERM $$'
+	assert_status 143
+	run cordon run -q sh -c 'kill -KILL $$'
+	assert_status 137
+}
+
+@test "not found is 127, not executable 126, and nothing else is run" {
+	needs_backend
+	run -127 --separate-stderr cordon run -q no-such-program-anywhere
+	[[ $stderr == *"no-such-program-anywhere"* ]] || fail "not named" "$(outcome)"
+	echo text >plain
+	run -126 cordon run -q ./plain
+	run -127 cordon run -q ./absent
+}
+
+@test "time out is 124 and one sentence" {
+	needs_backend
+	run -124 --separate-stderr cordon run --timeout 200ms sleep 30
+	[[ $stderr == *"its time was up: --timeout 200ms"* ]] || fail "no sentence" "$(outcome)"
+	run -124 --separate-stderr cordon run -q --timeout 200ms sleep 30
+	[ -z "$stderr" ] || fail "-q still speaks" "$(outcome)"
+}
+
+@test "streams are passed through untouched" {
+	needs_backend
+	head -c 300000 /dev/urandom >in
+	cordon run -q cat <in >out
+	cmp in out
+	run -0 --separate-stderr cordon run -q sh -c 'echo out; echo err >&2'
+	assert_output out
+	assert_equal "$stderr" err
+}
+
+@test "what the mechanism cannot do is said in one line, and -q silences it" {
+	needs_backend
+	run -0 --separate-stderr cordon run --backend bwrap --report all true
+	assert_equal "${#stderr_lines[@]}" 1
+	[[ $stderr == "cordon: not enforced by bwrap: "*report* ]] || fail "not said" "$(outcome)"
+	run -0 --separate-stderr cordon run -q --backend bwrap --report all true
+	[ -z "$stderr" ] || fail "-q still speaks" "$(outcome)"
+}
+
+@test "running without confinement is always said" {
+	run -0 --separate-stderr cordon run --no-sandbox true
+	assert_equal "$stderr" "cordon: running WITHOUT confinement (--no-sandbox)"
+	run -0 --separate-stderr cordon run -q --no-sandbox true
+	assert_equal "$stderr" "cordon: running WITHOUT confinement (--no-sandbox)"
+	run -0 --separate-stderr cordon run -q --mode rwx true
+	assert_equal "$stderr" "cordon: running WITHOUT confinement (mode rwx)"
+	mkdir -p "$HOME/.cordon"
+	echo 'sandbox.enabled = false' >"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon run -q true
+	assert_equal "$stderr" "cordon: running WITHOUT confinement (enabled = false)"
+	needs_backend
+	run -0 --separate-stderr cordon run -q --sandbox true
+	[ -z "$stderr" ] || fail "--sandbox should confine" "$(outcome)"
+}
+
+@test "what a sandbox is for" {
+	needs_backend
+	mkdir "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id"
+	run cordon run -q cat "$HOME/.ssh/id"
+	[ "$status" -ne 0 ] || fail "a secret was read" "$(outcome)"
+	refute_contains key
+	run cordon run -q sh -c 'echo x >"$HOME/.bashrc"'
+	refute_file "$HOME/.bashrc"
+	run -0 cordon run -q sh -c 'echo fine >made'
+	assert_file made
+	run -0 cordon run -q --allow-read "$HOME/.ssh/id" --allow-exec "$HOME/.ssh/id" \
+		cat "$HOME/.ssh/id"
+	assert_output key
+}
+
+@test "opening a secret is warned about" {
+	mkdir "$HOME/.ssh"
+	run -0 --separate-stderr cordon run --dry-run --fallback degrade --allow-read "$HOME/.ssh" true
+	[[ $stderr == *"warning: "*"opens a secret"* ]] || fail "no warning" "$(outcome)"
+	run -0 --separate-stderr cordon run -q --dry-run --fallback degrade --allow-read "$HOME/.ssh" true
+	[ -z "$stderr" ] || fail "-q still speaks" "$(outcome)"
+}
+
+@test "the spellings of R4.6" {
+	needs_backend
+	mkdir ../extra
+	run -0 cordon run -q --sandbox --sandbox-profile moderate --sandbox-allow-write ../extra \
+		sh -c 'echo x >../extra/made'
+	assert_file ../extra/made
+	run -0 cordon run --dry-run --sandbox-allow-network true
+	refute_contains unshare-net
+	run -0 cordon run --dry-run true
+	assert_contains unshare-net
+}
+
+@test "--dry-run prints the plan and runs nothing" {
+	run -0 --separate-stderr cordon run --dry-run touch ran
+	refute_file ran
+	assert_contains "bind-rw         $WORKDIR"
+	local plan=$output
+	run -0 --separate-stderr cordon policy render
+	assert_output "$plan"
+	run -0 --separate-stderr cordon run --dry-run --json touch ran
+	assert_json '.profile == "moderate" and (.operations | length > 10)'
+	refute_file ran
+}
+
+@test "--on-violation fail and kill are refused where nothing observes" {
+	needs_backend
+	run -0 cordon run -q --on-violation report true
+	local how
+	for how in fail kill; do
+		run -125 --separate-stderr cordon run --backend bwrap --on-violation $how touch ran
+		[[ $stderr == *"does not observe refused actions"* ]] || fail "not said" "$(outcome)"
+		refute_file ran
+	done
+}
+
+@test "8,000 arguments" {
+	needs_backend
+	local -a many
+	mapfile -t many < <(seq 8000)
+	run -0 --separate-stderr cordon run -q sh -c 'echo $#' - "${many[@]}"
+	assert_output 8000
+}
+
+@test "arguments and paths that are not UTF-8" {
+	needs_backend
+	local name=$'caf\xe9 *?[x]{workdir}\n'
+	mkdir "$name"
+	run -0 --separate-stderr cordon run -q printf %s "$name"
+	[ "$output" = "$name" ] || [ "$output" = "${name%$'\n'}" ] || fail "changed" "$(outcome)"
+	cordon run -q -C "$name" sh -c 'echo inside >made'
+	assert_file "$name/made"
+	run -0 cordon run -C "$name" --dry-run true
+	assert_contains 'caf\xe9 *?[x]{workdir}\n'
+	run -0 cordon run -q --json sh -c 'printf "\351\\"'
+	assert_json '.escaped == true and .stdout == "\\xe9\\\\"'
+}
+
+@test "HOME unset, relative, missing or a link" {
+	needs_backend
+	mkdir "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id"
+	ln -s "$HOME" "$SCRATCH/link"
+	run env -u HOME "$CORDON" run -q true
+	assert_success
+	# Not a place: the passwd file is asked instead.
+	run -0 env HOME=relative "$CORDON" run -q --dry-run true
+	refute_contains relative
+	run env HOME="$SCRATCH/missing" "$CORDON" run -q true
+	assert_success
+	run env HOME="$SCRATCH/link" "$CORDON" run -q cat "$SCRATCH/link/.ssh/id"
+	[ "$status" -ne 0 ] || fail "read through the link" "$(outcome)"
+	run env HOME="$SCRATCH/link" "$CORDON" run -q cat "$HOME/.ssh/id"
+	[ "$status" -ne 0 ] || fail "read by its real name" "$(outcome)"
+	refute_contains key
+}
+
+@test "a workdir that is deleted, unreadable, the root or the home directory" {
+	needs_backend
+	mkdir gone
+	run -125 bash -c 'cd gone && rmdir ../gone && "$1" run -q touch ran' - "$CORDON"
+	(cd / && run -125 cordon run -q true)
+	run -125 bash -c 'cd / && "$1" run -q true' - "$CORDON"
+	assert_contains --workdir
+	run -125 bash -c 'cd "$HOME" && "$1" run -q touch ran' - "$CORDON"
+	assert_contains --workdir
+	refute_file "$HOME/ran"
+	run -0 cordon run -q -C "$HOME" touch ran
+	assert_file "$HOME/ran"
+	run -125 cordon run -q -C ./absent true
+	echo file >file
+	run -125 cordon run -q -C ./file true
+	if ! is_root; then
+		mkdir closed && chmod 000 closed
+		run -125 cordon run -q -C closed true
+	fi
+}
+
+@test "-C decides what relative means" {
+	needs_backend
+	mkdir sub
+	run -0 cordon run -q -C sub sh -c 'pwd; touch made'
+	assert_output "$WORKDIR/sub"
+	assert_file sub/made
+}

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# status, doctor, profile and policy: what is in force and what could be.
+load helper
+
+@test "status shows mode, profile, backend and whether it is on" {
+	run -0 cordon status
+	assert_contains "mode      sandbox (Sandbox)"
+	assert_contains "profile   moderate"
+	assert_matches $'\nbackend   [a-z]+\n'
+	assert_contains "enabled   yes"
+	run -0 cordon status --json
+	assert_json '.mode == "sandbox" and .profile == "moderate" and .enabled and .confined'
+	assert_json '.enforced | index("files")'
+}
+
+@test "status follows mode and configuration" {
+	local mode
+	for mode in sandbox rx; do
+		run -0 cordon status --json --mode $mode
+		assert_json ".mode == \"$mode\" and .profile == \"agent\" and .confined"
+	done
+	run -0 cordon status --json --mode rwx
+	assert_json '.mode == "rwx" and .display_name == "Unconfined" and .enabled == false'
+	run -0 cordon status --no-sandbox
+	assert_contains "enabled   no (--no-sandbox)"
+	assert_contains "mode      rwx"
+	mkdir "$HOME/.cordon"
+	echo 'sandbox.mode = "rx"' >"$HOME/.cordon/config.toml"
+	run -0 cordon status --json
+	assert_json '.mode == "rx" and .profile == "agent"'
+}
+
+@test "status --prompt" {
+	run -0 cordon status --prompt --mode sandbox
+	assert_contains "Your workspace is \"$WORKDIR\""
+	assert_contains "Read only files inside the workspace"
+	run -0 cordon status --prompt --mode rx
+	refute_contains "Read only"
+	assert_contains "only inside the workspace"
+	run -0 cordon status --prompt --mode rwx
+	assert_output ""
+	run -0 cordon status --prompt --json --mode rx
+	assert_json '.mode == "rx" and (.prompt | length > 20)'
+}
+
+@test "status says when nothing can be enforced" {
+	run -0 cordon status --json --backend native
+	if [ "$(jq -r .backend <<<"$output")" = null ]; then
+		assert_json '.error.code == "unavailable"'
+	fi
+	run -0 cordon status --json --backend seatbelt
+	assert_json '.backend == null and .error.code == "unavailable"'
+}
+
+@test "doctor lists what works, what does not, and each profile's prospect" {
+	run cordon doctor
+	assert_contains "This machine can enforce:"
+	assert_contains "sandbox-exec"
+	assert_contains "fix: only macOS has it"
+	assert_matches 'Profile in force: moderate, which can'
+	run cordon doctor --json
+	assert_json '[.capabilities[].name] | index("landlock") and index("bwrap")'
+	assert_json '.profiles | map(.profile) | sort == ["agent", "custom", "moderate", "permissive", "shell", "strict"]'
+	assert_json 'all(.profiles[]; .backend == null or has("degraded"))'
+	if [ "$(jq .enforceable <<<"$output")" = true ]; then
+		assert_status 0
+	else
+		assert_status 125
+	fi
+}
+
+@test "profile list, show and check" {
+	local name
+	run -0 cordon profile list
+	for name in strict moderate permissive shell agent custom; do
+		assert_matches "(^|"$'\n'")$name "
+	done
+	refute_contains defaults
+	for name in strict moderate permissive shell agent custom; do
+		run -0 cordon profile show $name
+		assert_contains "[sandbox.profiles.$name]"
+		printf '%s\n' "$output" >shown.toml
+		run -0 cordon profile check shown.toml
+		assert_output ok
+	done
+	mkdir "$HOME/.cordon"
+	printf '[sandbox.profiles.mine]\nextends = "strict"\n' >"$HOME/.cordon/config.toml"
+	run -0 cordon profile list
+	assert_contains "mine  ($HOME/.cordon/config.toml:1)"
+	run -0 cordon profile show mine
+	assert_contains "# defined in $HOME/.cordon/config.toml:1"
+	run -0 cordon profile list --json
+	assert_json '[.profiles[].name] | index("mine") and index("strict")'
+	run -0 cordon profile show strict --json
+	assert_json '.name == "strict" and (.toml | contains("[sandbox.profiles.strict]"))'
+	echo '[sandbox.profiles.x' >bad
+	run -125 cordon profile check bad
+	assert_contains "bad:1:"
+}
+
+@test "policy render in each format" {
+	run -0 --separate-stderr cordon policy render
+	assert_contains "backend "
+	run -0 --separate-stderr cordon policy render --format json
+	assert_json '.operations | map(.op) | index("env-clear")'
+	run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap
+	assert_contains "bwrap \\"
+	assert_contains "--unshare-net"
+	bash -n <<<"$output" || fail "a shell does not accept it"
+	run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap --json
+	assert_json '.arguments | map(.argument) | index("--unshare-net")'
+}
+
+@test "a plan does not show the values of variables" {
+	run -0 --separate-stderr env HARMLESS=the-value-of-it "$CORDON" policy render --format json
+	refute_contains the-value-of-it
+	assert_contains HARMLESS
+	run -0 --separate-stderr env HARMLESS=the-value-of-it "$CORDON" policy render
+	refute_contains the-value-of-it
+}
+
+@test "messages are coloured on a terminal only, and not with NO_COLOR" {
+	command -v script >/dev/null || skip "no script(1)"
+	local esc=$'\e'
+	run -125 cordon nosuch
+	refute_contains "$esc"
+	run env TERM=xterm script -qec "'$CORDON' nosuch" /dev/null
+	assert_contains "$esc"
+	run env TERM=xterm NO_COLOR=1 script -qec "'$CORDON' nosuch" /dev/null
+	refute_contains "$esc"
+	run env TERM=dumb script -qec "'$CORDON' nosuch" /dev/null
+	refute_contains "$esc"
+}
