@@ -11,16 +11,13 @@
 int check_read(struct opts *o, const char *path, enum source source, struct config *ret,
 	       struct cordon_error *err)
 {
-	bool standard = strcmp(path, "-") == 0;
-	const char *name = standard ? "<stdin>" : path;
 	struct str text;
 	int r;
 
-	if (standard)
-		r = fd_read_stream(o->arena, 0, name, CONFIG_BYTES_MAX, &text, err);
-	else
-		r = fd_read_file(o->arena, path, CONFIG_BYTES_MAX, &text, err);
-	return r < 0 ? r : config_parse(o->arena, text, name, source, ret, err);
+	if (strcmp(path, "-") != 0)
+		return situation_read_config(o->arena, path, source, ret, err);
+	r = fd_read_stream(o->arena, 0, "<stdin>", CONFIG_BYTES_MAX, &text, err);
+	return r < 0 ? r : config_parse(o->arena, text, "<stdin>", source, ret, err);
 }
 
 static int build(struct opts *o, const struct situation *s, const struct config *config,

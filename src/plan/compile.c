@@ -68,12 +68,20 @@ static void emit_namespaces(struct compiler *c)
 	plan_emit(c, OP_UNSHARE_CGROUP, STR(""));
 }
 
+/* The list that decides: the trusted one, or that of whoever narrowed "on" to a list. */
+static const struct net *host_list(const struct policy *policy)
+{
+	if (policy->trusted.net.mode == NET_LIST)
+		return &policy->trusted.net;
+	return policy->project.net.mode == NET_LIST ? &policy->project.net : &policy->locked.net;
+}
+
 static void emit_network(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
 
 	if (policy_net_mode(policy) == NET_LIST)
-		vec_each(h, &policy->trusted.net.hosts) {
+		vec_each(h, &host_list(policy)->hosts) {
 			autobuf struct buf b = buf_make(512);
 
 			host_print(&b, &h->host);

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/testing.h"
+#include "fmt/located.h"
 #include "policy/profiles.h"
 
 #define stage "config"
@@ -19,21 +20,40 @@
 #define HIDDEN_MAX 4096
 #define SOCKETS_BYTES_MAX ((size_t)16 << 20)
 
-/* Reads one file if it is there. */
+/* What is wrong with a file as a whole is wrong at its start: every message about a
+ * configuration has a place that an editor can jump to. */
+static int at_start(const char *path, struct cordon_error *err)
+{
+	struct str text = str_of(err->message);
+	char reason[sizeof(err->message)];
+
+	if (str_starts(text, str_of(path)))
+		text = str_skip(text, strlen(path) + sizeof(": ") - 1);
+	memcpy(reason, text.p, text.n);
+	reason[text.n] = '\0';
+	return located_error(err, err->code, stage, path, (struct place){ 1, 1 }, "%s", reason);
+}
+
+int situation_read_config(struct arena *a, const char *path, enum source source,
+			  struct config *ret, struct cordon_error *err)
+{
+	struct str text;
+	int r = fd_read_file(a, path, CONFIG_BYTES_MAX, &text, err);
+
+	return r < 0 ? at_start(path, err) : config_parse(a, text, path, source, ret, err);
+}
+
+/* Reads one file if it is there. A link that leads nowhere is there. */
 static int read_config(struct arena *a, const char *path, enum source source,
 		       struct config_file *ret, struct cordon_error *err)
 {
-	struct str text;
-	int r;
+	struct stat st;
 
 	ret->path = path;
-	if (access(path, F_OK) < 0 && errno == ENOENT)
+	if (lstat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
-	r = fd_read_file(a, path, CONFIG_BYTES_MAX, &text, err);
-	if (r < 0)
-		return r;
 	ret->present = true;
-	return config_parse(a, text, path, source, &ret->config, err);
+	return situation_read_config(a, path, source, &ret->config, err);
 }
 
 /* The system's file decides for everybody, so only root may be able to write it. */

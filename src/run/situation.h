@@ -53,6 +53,8 @@ int situation_plan(struct situation *s, const struct caps *caps, const struct ba
 		   struct plan **ret_plan, struct cordon_error *err);
 
 /* The parts, for commands that need only some of it. */
+int situation_read_config(struct arena *a, const char *path, enum source source,
+			  struct config *ret, struct cordon_error *err);
 int situation_places(struct arena *a, const struct situation_options *options,
 		     struct places *ret, struct cordon_error *err);
 /* The world of this machine's file system; nothing to free. */

@@ -96,7 +96,8 @@ static bool worth_a_barrier(const struct collector *c, const struct op *op)
 static bool hides_below(const struct collector *c, const struct op *tree, struct str dir)
 {
 	vec_each(op, &c->plan->ops)
-		if (is_hidden(op) && worth_a_barrier(c, op) && op->path.n > dir.n && path_below(op->path, dir) &&
+		if (is_hidden(op) && worth_a_barrier(c, op) && op->path.n > dir.n &&
+		    path_below(op->path, dir) &&
 		    shown_by(c, path_parent(op->path)) == tree && access(op->path.p, R_OK) == 0)
 			return true;
 	return false;
