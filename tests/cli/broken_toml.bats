@@ -95,7 +95,7 @@ broken() {
 	python3 -c 'print("[sandbox]\nread = [" + "\"/a\"," * 20000 + "]")' | broken "2:[0-9]+"
 	python3 -c 'print("# " + "x" * (2 << 20))' >bad
 	run -125 --separate-stderr cordon config check bad
-	[[ $stderr == *"bad"* ]] || fail "not named" "$(outcome)"
+	[[ $stderr == *"bad:1:1: "* ]] || fail "no place" "$(outcome)"
 }
 
 @test "what is not a file" {
@@ -106,14 +106,14 @@ broken() {
 	ln -s loop loop
 	for what in directory fifo loop /dev/zero /dev/null/x absent; do
 		run -125 --separate-stderr timeout 10 "$CORDON" config check "$what"
-		[[ $stderr == *"$what"* ]] || fail "not named: $what" "$(outcome)"
+		[[ $stderr == *"$what:1:1: "* ]] || fail "no place: $what" "$(outcome)"
 	done
 	rm loop
 	ln -s config.toml loop
 	for what in directory fifo loop; do
 		mv "$what" "$HOME/.cordon/config.toml"
 		run -125 --separate-stderr timeout 10 "$CORDON" run touch ran
-		[[ $stderr == *config.toml* ]] || fail "not named: $what" "$(outcome)"
+		[[ $stderr == *config.toml:1:1:* ]] || fail "no place: $what" "$(outcome)"
 		refute_file ran
 		mv "$HOME/.cordon/config.toml" "$what"
 	done
@@ -125,7 +125,7 @@ broken() {
 	touch "$HOME/.cordon/config.toml"
 	chmod 000 "$HOME/.cordon/config.toml"
 	run -125 --separate-stderr cordon run touch ran
-	[[ $stderr == *config.toml*"Permission denied"* ]] || fail "not named" "$(outcome)"
+	[[ $stderr == *config.toml:1:1:*"Permission denied"* ]] || fail "not named" "$(outcome)"
 	refute_file ran
 }
 
