@@ -65,3 +65,28 @@ const char *mode_prompt_constraint(struct arena *a, enum mode mode, struct str w
 	buf_add(&b, str_skip(tail, 1));
 	return b.failed ? NULL : arena_dup(a, buf_str(&b));
 }
+
+const char *const *mode_sandboxed_command(struct arena *a, const char *cordon, enum mode mode,
+					  const char *data_dir, const char *const *argv)
+{
+	const char *const front[] = {
+		cordon, "run", "--mode", choice_to_string(CHOICES_MODE, mode), "--data-dir",
+		data_dir, "--",
+	};
+	size_t n = 0, given = 0;
+	const char **line;
+
+	if (mode == MODE_RWX)
+		return argv;
+	while (argv[given])
+		given++;
+	line = arena_array(a, sizeof(front) / sizeof(front[0]) + given + 1, sizeof(*line));
+	if (!line)
+		return NULL;
+	for (size_t i = 0; i < sizeof(front) / sizeof(front[0]); i++)
+		if (data_dir || (i != 4 && i != 5))
+			line[n++] = front[i];
+	for (size_t i = 0; i < given; i++)
+		line[n++] = argv[i];
+	return line;
+}

@@ -17,4 +17,10 @@ const char *mode_summary(enum mode mode);
  * read as instructions. "" for rwx, which restricts nothing. NULL: out of memory. */
 const char *mode_prompt_constraint(struct arena *a, enum mode mode, struct str workspace);
 
+/* The command line that runs argv in a mode, NULL-terminated: argv itself for rwx,
+ * otherwise `cordon` (the path of the program) with what it needs in front. data_dir may
+ * be NULL. NULL: out of memory. */
+const char *const *mode_sandboxed_command(struct arena *a, const char *cordon, enum mode mode,
+					  const char *data_dir, const char *const *argv);
+
 #endif

@@ -67,3 +67,28 @@ Test(modes, out_of_memory_is_null)
 	arena_init(&a, 16);
 	cr_assert_null(mode_prompt_constraint(&a, MODE_RX, STR("/w")));
 }
+
+static void assert_line(const char *const *line, const char *wanted)
+{
+	char text[256] = "";
+
+	cr_assert_not_null(line);
+	for (; *line; line++) {
+		strncat(text, *line, sizeof(text) - strlen(text) - 1);
+		strncat(text, line[1] ? "|" : "", sizeof(text) - strlen(text) - 1);
+	}
+	cr_assert_str_eq(text, wanted);
+}
+
+Test(modes, a_command_is_wrapped_unless_the_mode_is_rwx)
+{
+	static const char *const argv[] = { "claude", "--print", "--", "a b", NULL };
+	autoarena struct arena a;
+
+	arena_init(&a, 1 << 16);
+	cr_assert_eq(mode_sandboxed_command(&a, "/c", MODE_RWX, "/d", argv), argv);
+	assert_line(mode_sandboxed_command(&a, "/c", MODE_RX, "/d", argv),
+		    "/c|run|--mode|rx|--data-dir|/d|--|claude|--print|--|a b");
+	assert_line(mode_sandboxed_command(&a, "/c", MODE_SANDBOX, NULL, argv),
+		    "/c|run|--mode|sandbox|--|claude|--print|--|a b");
+}
