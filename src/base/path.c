@@ -6,8 +6,11 @@
 
 bool path_next(struct str *rest, struct str *ret_component)
 {
-	const char *p = rest->p, *end = p + rest->n, *start;
+	const char *p = rest->p, *end, *start;
 
+	if (!rest->n)
+		return false;
+	end = p + rest->n;
 	while (p < end && *p == '/')
 		p++;
 	start = p;

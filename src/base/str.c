@@ -42,7 +42,8 @@ struct str str_skip(struct str s, size_t n)
 {
 	if (n > s.n)
 		n = s.n;
-	return (struct str){ s.p + n, s.n - n };
+	/* An empty view may have no pointer to move. */
+	return n ? (struct str){ s.p + n, s.n - n } : s;
 }
 
 struct str str_take(struct str s, size_t n)
