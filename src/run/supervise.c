@@ -177,6 +177,17 @@ static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error 
 	return 0;
 }
 
+/* The loop ends when no process is left to wait for. With the command not among those
+ * that ended, its end was never learnt: waiting itself failed. */
+static int run_to_end(struct run *run, struct cordon_error *err)
+{
+	int failed = loop_run(run->loop, err);
+
+	if (failed || run->main_gone)
+		return failed;
+	return err_set(err, CORDON_E_SYSTEM, 0, "run", "cannot wait for the command");
+}
+
 /* The loop itself failed: nothing may be left running unsupervised. */
 static void abandon(struct run *run)
 {
@@ -231,7 +242,7 @@ static int supervise(const struct run_request *request, const sigset_t *ignored,
 	run.result.exit_code = -1;
 	run.failed = set_up(&run, ignored, &run.result.error) != 0;
 	if (!run.failed) {
-		failed = loop_run(run.loop, err);
+		failed = run_to_end(&run, err);
 		if (failed)
 			abandon(&run);
 	}
