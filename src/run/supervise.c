@@ -265,7 +265,9 @@ int run_supervise(const struct run_request *request, struct run_result *ret,
 
 	/* A caller that ignores SIGCHLD would have its children reaped by the kernel,
 	 * and their status with them. The command still gets what the caller had. */
-	sigaction(SIGCHLD, &plain, &before);
+	if (sigaction(SIGCHLD, &plain, &before) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, "run",
+			       "cannot take the signals of the command");
 	sigemptyset(&ignored);
 	if (before.sa_handler == SIG_IGN)
 		sigaddset(&ignored, SIGCHLD);
