@@ -177,13 +177,13 @@ static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error 
 	return 0;
 }
 
-/* The loop ends when no process is left to wait for. With the command not among those
- * that ended, its end was never learnt: waiting itself failed. */
+/* The loop ends when no process is left to wait for, or none that we may kill. With the
+ * command in neither group its end was never learnt: waiting itself failed. */
 static int run_to_end(struct run *run, struct cordon_error *err)
 {
 	int failed = loop_run(run->loop, err);
 
-	if (failed || run->main_gone)
+	if (failed || run->main_gone || run->result.left)
 		return failed;
 	return err_set(err, CORDON_E_SYSTEM, 0, "run", "cannot wait for the command");
 }
