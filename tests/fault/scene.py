@@ -5,7 +5,6 @@ import os
 import re
 import select
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,14 @@ import time
 
 ROOT_CAPS = "1b"
 STAGE = re.compile(r"^cordon: [a-z-]+: .", re.M)
+
+
+def own_mounts():
+    """Begins again in a mount namespace where nobody else mounts anything. Root only."""
+    if os.geteuid() == 0 and "CORDON_OWN_MOUNTS" not in os.environ:
+        os.environ["CORDON_OWN_MOUNTS"] = "1"
+        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable,
+                              *sys.argv])
 
 
 class Scene:
@@ -38,6 +45,7 @@ class Scene:
             for base, dirs, files in os.walk(self.root):
                 for name in [base] + [os.path.join(base, f) for f in files]:
                     os.chown(name, self.uid, self.uid)
+        self.places = [self.root]
         self.env = {"HOME": self.home, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
                     "TMPDIR": self.tmp}
 
@@ -65,9 +73,22 @@ class Scene:
 
     def files(self):
         seen = []
-        for base, dirs, files in os.walk(self.root):
-            seen += [os.path.join(base, name) for name in dirs + files]
+        for place in self.places:
+            for base, dirs, files in os.walk(place):
+                seen += [os.path.join(base, name) for name in dirs + files]
         return sorted(seen)
+
+    def own_tmp(self):
+        """After own_mounts: an empty /tmp, watched too."""
+        if "CORDON_OWN_MOUNTS" in os.environ:
+            subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/tmp"], check=True)
+            self.places.append("/tmp")
+
+    @staticmethod
+    def renamed(path, name):
+        new = os.path.join(os.path.dirname(path), name)
+        os.rename(path, new)
+        return new
 
 
 def mounts():
