@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,37 @@
 
 #define LINE_MAX_BYTES ((size_t)64 << 10)
 
-void out_open_standard(void)
+static void open_standard(void)
 {
+	static const char cannot[] = "cordon: start: a standard stream is closed and /dev/null "
+				     "cannot be opened in its place\n";
+
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) {
+			fd_write_all(2, cannot, sizeof(cannot) - 1);
 			_exit(STATUS_FAILED);
+		}
+}
+
+static void go_on(int sig)
+{
+	(void)sig;
+}
+
+/* Caught and not ignored, so that the command gets the default action back. */
+static void survive_size_limit(void)
+{
+	struct sigaction now, caught = { .sa_handler = go_on, .sa_flags = SA_RESTART };
+
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &caught, NULL);
+}
+
+void out_prepare(void)
+{
+	open_standard();
+	survive_size_limit();
 }
 
 static bool use_colour(void)

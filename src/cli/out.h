@@ -16,8 +16,9 @@
 #define STATUS_FAILED 125
 
 /* Makes descriptors 0 to 2 exist, in the wrong direction, so that no file cordon opens
- * takes their place and using them still fails. */
-void out_open_standard(void);
+ * takes their place and using them still fails; a write beyond the caller's limit of
+ * file size becomes an error instead of the end of cordon. */
+void out_prepare(void);
 
 /* Prints the error in its one shape, or as JSON with --json; returns the exit status. */
 int out_error(const struct opts *o, const struct cordon_error *err);

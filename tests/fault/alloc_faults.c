@@ -24,7 +24,7 @@ __attribute__((constructor)) static void start(void)
 {
 	const char *number = getenv("CORDON_FAIL_ALLOC");
 
-	failing = number ? atol(number) : 0;
+	failing = number ? strtol(number, NULL, 10) : 0;
 	later = getenv("CORDON_FAIL_LATER");
 }
 
@@ -33,7 +33,7 @@ __attribute__((destructor)) static void report(void)
 	const char *fd = getenv("CORDON_COUNT_ALLOC");
 
 	if (fd)
-		dprintf(atoi(fd), "%ld\n", made);
+		dprintf((int)strtol(fd, NULL, 10), "%ld\n", made);
 }
 
 static bool fails(void)

@@ -263,8 +263,9 @@ static const char *call_name(long number)
 		N(fsconfig), N(fsmount), N(mount_setattr), N(openat2), N(mkdirat), N(symlinkat),
 		N(fchmodat), N(chdir), N(fchdir), N(keyctl), N(seccomp), N(pipe2), N(socket),
 		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
-		N(mkdir), N(chmod), N(pidfd_open), N(pidfd_send_signal), N(arch_prctl), N(getrandom),
-		N(set_tid_address), N(set_robust_list), N(rseq), N(getdents64), N(lseek), N(unlinkat),
+		N(mkdir), N(chmod), N(pidfd_open), N(pidfd_send_signal), N(arch_prctl),
+		N(getrandom), N(set_tid_address), N(set_robust_list), N(rseq), N(getdents64),
+		N(lseek), N(unlinkat),
 #undef N
 	};
 
@@ -407,6 +408,14 @@ static const char *judge_end(const struct scene *s, const struct trace_target *t
 		       : "no message that names a stage";
 }
 
+static void show_text(char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		printf("#\t%s\n", line);
+}
+
 static void try_call(struct scene *s, int process, int call, int errnum)
 {
 	static struct outcome o;
@@ -432,9 +441,8 @@ static void try_call(struct scene *s, int process, int call, int errnum)
 		       call_name(s->trace->calls[process][call].number),
 		       s->trace->calls[process][call].first, strerror(errnum), wrong,
 		       (unsigned)s->trace->status);
-	for (char *line = strtok(o.err, "\n"); line && s->failures < FAILURES_SHOWN;
-	     line = strtok(NULL, "\n"))
-		printf("#\t%s\n", line);
+	if (s->failures <= FAILURES_SHOWN)
+		show_text(o.err);
 	fflush(stdout);
 	s->files = count_files(s);
 	read_mounts(s->mounts, sizeof(s->mounts));
@@ -512,9 +520,12 @@ static bool marker_notices(struct scene *s)
 static void parse(struct scene *s, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "backend", required_argument, NULL, 'b' }, { "profile", required_argument, NULL, 'p' },
-		{ "uid", required_argument, NULL, 'u' },     { "sample", no_argument, NULL, 's' },
-		{ "all-errnos", no_argument, NULL, 'a' },    { "only", required_argument, NULL, 'o' },
+		{ "backend", required_argument, NULL, 'b' },
+		{ "profile", required_argument, NULL, 'p' },
+		{ "uid", required_argument, NULL, 'u' },
+		{ "sample", no_argument, NULL, 's' },
+		{ "all-errnos", no_argument, NULL, 'a' },
+		{ "only", required_argument, NULL, 'o' },
 		{ 0 },
 	};
 	int c;
@@ -525,7 +536,7 @@ static void parse(struct scene *s, int argc, char **argv)
 		else if (c == 'p')
 			s->profile = optarg;
 		else if (c == 'u')
-			s->uid = geteuid() == 0 ? (uid_t)atoi(optarg) : 0;
+			s->uid = geteuid() == 0 ? (uid_t)strtoul(optarg, NULL, 10) : 0;
 		else if (c == 's')
 			s->sample = true;
 		else if (c == 'a')

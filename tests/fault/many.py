@@ -25,8 +25,9 @@ def arguments(here, n):
 
 
 def one(here, n, tries=3):
-    """Again when a file was replaced during the start, as useradd does with /etc/passwd:
-    cordon then refuses, and other tests of the same machine may well do that."""
+    """Again when a file was replaced during the start, as useradd does with /etc/passwd,
+    or a socket removed: cordon then refuses, and other tests of the same machine may well
+    do that."""
     args = arguments(here, n)
     p = here.start(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -35,7 +36,8 @@ def one(here, n, tries=3):
         p.kill()
         p.communicate()
         return f"run {n} hangs: {args}"
-    if p.returncode == 125 and "cordon: mount: " in err and tries > 1:
+    if p.returncode == 125 and tries > 1 and \
+            ("cordon: mount: " in err or "cordon: bwrap: " in err):
         return one(here, n, tries - 1)
     if p.returncode or not out.endswith("done\n") or scene.undeclared(out, err):
         return f"run {n}: status {p.returncode}\n{out}{err}"

@@ -47,9 +47,9 @@ static void check_status_line(const char *line, unsigned long long caps)
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		if (strncmp(line, sets[i], 7) == 0 && strtoull(value, NULL, 16) & ~caps)
 			lost("privileges", "%s", line);
-	if (strncmp(line, "NoNewPrivs:", 11) == 0 && atoi(value) != 1)
+	if (strncmp(line, "NoNewPrivs:", 11) == 0 && strtol(value, NULL, 10) != 1)
 		lost("privileges", "no_new_privs");
-	if (strncmp(line, "Seccomp:", 8) == 0 && atoi(value) != 2)
+	if (strncmp(line, "Seccomp:", 8) == 0 && strtol(value, NULL, 10) != 2)
 		lost("kernel-surface", "no filter");
 }
 
@@ -81,11 +81,15 @@ static const char *promise_of(const char *namespace)
 
 static void check_namespaces(char *list)
 {
-	for (char *one = strtok(list, ","); one; one = strtok(NULL, ",")) {
+	char *one;
+
+	while ((one = strsep(&list, ","))) {
 		char *inode = strchr(one, '=');
 		char path[64];
 		struct stat st;
 
+		if (!inode)
+			continue;
 		*inode++ = '\0';
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", one);
 		if (stat(path, &st) < 0 || st.st_ino == strtoull(inode, NULL, 10))
