@@ -77,6 +77,22 @@ static void add_tmpfs(struct writer *w, const struct op *op)
 	add2(w, "--tmpfs", op->path);
 }
 
+/* What uid 0 could write whatever its capabilities are, core_pattern among it.
+ * bubblewrap leaves it writable for a caller that is root. */
+static void add_proc(struct writer *w, struct str proc)
+{
+	static const char *const covers[] = { "sys", "sysrq-trigger", "irq", "bus" };
+
+	add2(w, "--proc", proc);
+	for (size_t i = 0; i < sizeof(covers) / sizeof(covers[0]); i++) {
+		const char *path = arena_printf(w->arena, "%.*s/%s", STR_ARG(proc), covers[i]);
+
+		add(w, "--ro-bind-try");
+		add(w, path);
+		add(w, path);
+	}
+}
+
 static void add_op(struct writer *w, const struct op *op)
 {
 	switch (op->kind) {
@@ -123,7 +139,7 @@ static void add_op(struct writer *w, const struct op *op)
 		add_tmpfs(w, op);
 		break;
 	case OP_PROC:
-		add2(w, "--proc", op->path);
+		add_proc(w, op->path);
 		break;
 	case OP_DEV:
 		add2(w, "--dev", op->path);

@@ -45,7 +45,8 @@ static void signals_ready(void *data, uint32_t events)
 
 static int start_signals(struct loop *loop, const sigset_t *signals, struct cordon_error *err)
 {
-	sigprocmask(SIG_BLOCK, signals, &loop->original_mask);
+	if (sigprocmask(SIG_BLOCK, signals, &loop->original_mask) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, "loop", "cannot block signals");
 	loop->signals = (struct loop_watch){ .ready = signals_ready, .data = loop };
 	loop->signals.fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (loop->signals.fd < 0)

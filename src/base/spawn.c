@@ -150,7 +150,8 @@ int spawn_start(const struct spawn_request *r, struct spawned *ret,
 		return failed;
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
+	if (sigprocmask(SIG_SETMASK, &all, &before) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, "spawn", "cannot block signals");
 	failed = start_child(r, r->mask ? r->mask : &before, &pipes, &s, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!failed)

@@ -115,7 +115,9 @@ CHILD_SAFE static int bind_to_parent(const struct spawn_request *r, int error_fd
 		return 0;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return fail_system(error_fd, "cannot tie the command to cordon's life");
-	if (poll(&end, 1, 0) > 0 && (end.revents & POLLERR))
+	if (poll(&end, 1, 0) < 0)
+		return fail_system(error_fd, "cannot see whether cordon lives");
+	if (end.revents & POLLERR)
 		_exit(125);
 	return 0;
 }

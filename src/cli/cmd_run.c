@@ -61,24 +61,24 @@ static int check_violations(struct runner *r)
 	return err_hint(&r->err, "leave the option out; refused actions still fail inside");
 }
 
-static void say_before(const struct runner *r)
+/* Nothing runs that is less confined than was said. */
+static int say_before(struct runner *r)
 {
 	const struct plan *plan = r->setup.plan;
 	const struct policy *policy = plan->policy;
 	autobuf struct buf lost = buf_make(4096);
+	bool said = true;
 
 	setup_warn(r->o, policy);
-	if (!policy->confined) {
-		out_loud("running WITHOUT confinement (%s)", policy->unconfined_reason);
-		return;
-	}
-	if (strcmp(plan->backend, "passthrough") == 0) {
-		out_loud("running WITHOUT confinement (no backend can enforce the policy here)");
-		return;
-	}
 	plan_print_degraded(&lost, plan);
-	if (lost.n)
-		out_note(r->o, "not enforced by %s: %s", plan->backend, lost.p);
+	if (!policy->confined)
+		said = out_loud("running WITHOUT confinement (%s)", policy->unconfined_reason);
+	else if (strcmp(plan->backend, "passthrough") == 0)
+		said = out_loud("running WITHOUT confinement (no backend can enforce the policy "
+				"here)");
+	else if (lost.n)
+		said = out_note(r->o, "not enforced by %s: %s", plan->backend, lost.p);
+	return said && !lost.failed ? 0 : err_nomem(&r->err, "run");
 }
 
 static void print_limit(struct buf *b, const struct policy *policy, enum key key)
@@ -210,12 +210,10 @@ int cmd_run(struct opts *o)
 	if (opts_given(o, OPTION_RESULT) &&
 	    result_file_open(o->arena, o->value[OPTION_RESULT], &r.file, &r.err) < 0)
 		return out_error(o, &r.err);
-	if (setup_plan(o, &r.setup, &r.err) < 0 || check_violations(&r) < 0) {
+	if (setup_plan(o, &r.setup, &r.err) < 0 || check_violations(&r) < 0 || say_before(&r) < 0)
 		status = fail(&r);
-	} else {
-		say_before(&r);
+	else
 		status = opts_given(o, OPTION_DRY_RUN) ? dry_run(&r) : run_it(&r);
-	}
 	result_file_close(&r.file);
 	return status;
 }

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 {
 	autoarena struct arena a;
 
-	out_open_standard();
+	out_prepare();
 	arena_init(&a, MEMORY_MAX);
 	return dispatch(argv + (argc > 0), &a);
 }

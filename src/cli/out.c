@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,37 @@
 
 #define LINE_MAX_BYTES ((size_t)64 << 10)
 
-void out_open_standard(void)
+static void open_standard(void)
 {
+	static const char cannot[] = "cordon: start: a standard stream is closed and /dev/null "
+				     "cannot be opened in its place\n";
+
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) {
+			fd_write_all(2, cannot, sizeof(cannot) - 1);
 			_exit(STATUS_FAILED);
+		}
+}
+
+static void go_on(int sig)
+{
+	(void)sig;
+}
+
+/* Caught and not ignored, so that the command gets the default action back. */
+static void survive_size_limit(void)
+{
+	struct sigaction now, caught = { .sa_handler = go_on, .sa_flags = SA_RESTART };
+
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &caught, NULL);
+}
+
+void out_prepare(void)
+{
+	open_standard();
+	survive_size_limit();
 }
 
 static bool use_colour(void)
@@ -43,16 +69,23 @@ void out_add_message(struct buf *b, struct str text)
 	}
 }
 
-/* One line on standard error; what cannot be written there is lost. */
-static void remark(const char *colour, struct str text)
+/* One line on standard error; what cannot be written there is lost. Without memory for
+ * it (or for `text`, then NULL) it is a fixed line: silence would pass for success. */
+static bool remark(const char *colour, const char *text)
 {
+	static const char no_memory[] = "cordon: memory: out of memory\n";
 	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
 	bool paint = use_colour();
 
 	buf_addf(&b, "%scordon:%s ", paint ? colour : "", paint ? "\033[0m" : "");
-	out_add_message(&b, text);
+	out_add_message(&b, str_of(text ? text : ""));
 	buf_addc(&b, '\n');
+	if (!text || b.failed) {
+		fd_write_all(2, no_memory, sizeof(no_memory) - 1);
+		return false;
+	}
 	fd_write_all(2, b.p, b.n);
+	return true;
 }
 
 int out_error_text(const struct cordon_error *err)
@@ -60,7 +93,7 @@ int out_error_text(const struct cordon_error *err)
 	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
 
 	buf_addf(&b, "%s: %s", err->stage, err->message);
-	remark("\033[1;31m", buf_str(&b));
+	remark("\033[1;31m", b.failed ? NULL : b.p);
 	if (*err->hint) {
 		buf_clear(&b);
 		buf_adds(&b, "  hint: ");
@@ -126,34 +159,40 @@ int out_json(const struct opts *o, json_t *value)
 }
 
 __attribute__((format(printf, 2, 0)))
-static void remark_va(const char *colour, const char *fmt, va_list ap)
+static bool remark_va(const char *colour, const char *fmt, va_list ap)
 {
 	char *text;
+	bool said;
 
 	if (vasprintf(&text, fmt, ap) < 0)
-		return;
-	remark(colour, str_of(text));
+		text = NULL;
+	said = remark(colour, text);
 	free(text);
+	return said;
 }
 
-void out_note(const struct opts *o, const char *fmt, ...)
+bool out_note(const struct opts *o, const char *fmt, ...)
 {
 	va_list ap;
+	bool said;
 
 	if (opts_given(o, OPTION_QUIET))
-		return;
+		return true;
 	va_start(ap, fmt);
-	remark_va("\033[1;33m", fmt, ap);
+	said = remark_va("\033[1;33m", fmt, ap);
 	va_end(ap);
+	return said;
 }
 
-void out_loud(const char *fmt, ...)
+bool out_loud(const char *fmt, ...)
 {
 	va_list ap;
+	bool said;
 
 	va_start(ap, fmt);
-	remark_va("\033[1;31m", fmt, ap);
+	said = remark_va("\033[1;31m", fmt, ap);
 	va_end(ap);
+	return said;
 }
 
 static bool is_plain_word(struct str s)

@@ -16,8 +16,9 @@
 #define STATUS_FAILED 125
 
 /* Makes descriptors 0 to 2 exist, in the wrong direction, so that no file cordon opens
- * takes their place and using them still fails. */
-void out_open_standard(void);
+ * takes their place and using them still fails; a write beyond the caller's limit of
+ * file size becomes an error instead of the end of cordon. */
+void out_prepare(void);
 
 /* Prints the error in its one shape, or as JSON with --json; returns the exit status. */
 int out_error(const struct opts *o, const struct cordon_error *err);
@@ -29,12 +30,12 @@ json_t *out_error_to_json(const struct cordon_error *err);
 int out_text(const struct opts *o, const struct buf *text);
 int out_json(const struct opts *o, json_t *value); /* takes the reference; NULL: no memory */
 
-/* A remark; not with --quiet. */
+/* A remark; not with --quiet. False when there was no memory to say it. */
 __attribute__((format(printf, 2, 3)))
-void out_note(const struct opts *o, const char *fmt, ...);
+bool out_note(const struct opts *o, const char *fmt, ...);
 /* A remark that --quiet does not silence. */
 __attribute__((format(printf, 1, 2)))
-void out_loud(const char *fmt, ...);
+bool out_loud(const char *fmt, ...);
 
 /* Appends text as one word for a POSIX shell. */
 void out_shell_quote(struct buf *b, struct str text);

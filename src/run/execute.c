@@ -90,6 +90,7 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	const struct launch *launch = data;
 	struct spawn_request own = *request;
 	struct spawn_fd fds[SPAWN_FDS_MAX];
+	int r;
 
 	(void)run;
 	if (request->n_fds + launch->n_fds > SPAWN_FDS_MAX)
@@ -106,7 +107,11 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 		own.parent = launch->parent;
 		own.parent_data = launch->parent_data;
 	}
-	return spawn_start(&own, ret, err);
+	r = spawn_start(&own, ret, err);
+	if (r < 0 && launch->clone_flags && (err->sys_errno == EPERM || err->sys_errno == ENOSPC))
+		err_hint(err, "new namespaces are refused here, as in a chroot or by a setting; "
+			      "'cordon doctor' shows what is allowed");
+	return r;
 }
 
 static void refuse(struct run_result *ret, const struct cordon_error *err)

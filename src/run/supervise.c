@@ -177,6 +177,17 @@ static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error 
 	return 0;
 }
 
+/* The loop ends when no process is left to wait for, or none that we may kill. With the
+ * command in neither group its end was never learnt: waiting itself failed. */
+static int run_to_end(struct run *run, struct cordon_error *err)
+{
+	int failed = loop_run(run->loop, err);
+
+	if (failed || run->main_gone || run->result.left)
+		return failed;
+	return err_set(err, CORDON_E_SYSTEM, 0, "run", "cannot wait for the command");
+}
+
 /* The loop itself failed: nothing may be left running unsupervised. */
 static void abandon(struct run *run)
 {
@@ -231,7 +242,7 @@ static int supervise(const struct run_request *request, const sigset_t *ignored,
 	run.result.exit_code = -1;
 	run.failed = set_up(&run, ignored, &run.result.error) != 0;
 	if (!run.failed) {
-		failed = loop_run(run.loop, err);
+		failed = run_to_end(&run, err);
 		if (failed)
 			abandon(&run);
 	}
@@ -254,7 +265,9 @@ int run_supervise(const struct run_request *request, struct run_result *ret,
 
 	/* A caller that ignores SIGCHLD would have its children reaped by the kernel,
 	 * and their status with them. The command still gets what the caller had. */
-	sigaction(SIGCHLD, &plain, &before);
+	if (sigaction(SIGCHLD, &plain, &before) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, "run",
+			       "cannot take the signals of the command");
 	sigemptyset(&ignored);
 	if (before.sa_handler == SIG_IGN)
 		sigaddset(&ignored, SIGCHLD);

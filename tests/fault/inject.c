@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes each system call of `cordon run` fail in turn, in the supervisor and in what it
+ * starts, up to the exec of the command and in the supervisor to the end.
+ *
+ *	inject CORDON MARKER [--backend B] [--profile P] [--uid N] [--sample]
+ *	       [--all-errnos] [--only PROCESS:CALL:ERRNO]
+ *
+ * --sample leaves out most of those that repeat, such as one of 170 Landlock rules.
+ *
+ * Whatever fails, one of two things is true: the command (marker.c) ran with all that
+ * was promised, or it did not run and cordon said why and exited with 125, 126 or 127.
+ * Nothing crashes, hangs or leaves a process, mount or file behind. Prints TAP.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace.h"
+
+#define SECONDS_MAX 20
+#define TEXT_MAX 16384
+#define FAILURES_SHOWN 40
+
+/* What real root keeps (native.c). */
+#define ROOT_CAPS "1b"
+
+struct scene {
+	const char *cordon, *marker, *backend, *profile;
+	uid_t uid;
+	bool sample, all_errnos, own_tmp;
+	const char *only;
+
+	char root[64];
+	char work[80], home[80], program[96], command[96], caps[8];
+	char namespaces[512];
+	char secrets[3][112];
+	char *argv[32];
+	char *envp[8];
+
+	int files;
+	char mounts[1 << 16];
+	struct trace *trace;
+	int cases, ran, failures;
+};
+
+struct outcome {
+	char out[TEXT_MAX], err[TEXT_MAX];
+};
+
+/* The first five in rotation; all of them for --all-errnos. Not ENOENT: what the kernel
+ * says is not there is not there. */
+static const int errnos[] = { EPERM, ENOMEM, EIO, ENOSPC, EMFILE, EINTR, EINVAL, EACCES, ENOSYS };
+#define ERRNOS (sizeof(errnos) / sizeof(errnos[0]))
+#define ROTATION 5
+
+_Noreturn static void bail(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* --- the scene ---------------------------------------------------------------------- */
+
+static void put_file(struct scene *s, const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, mode);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) ||
+	    (s->uid && fchown(fd, s->uid, s->uid) < 0))
+		bail(path);
+	close(fd);
+}
+
+static void put_dir(struct scene *s, const char *path)
+{
+	if (mkdir(path, 0755) < 0 || (s->uid && chown(path, s->uid, s->uid) < 0))
+		bail(path);
+}
+
+static void copy_program(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0755);
+	struct stat st;
+	off_t at = 0;
+
+	if (in < 0 || out < 0 || fstat(in, &st) < 0)
+		bail(from);
+	while (at < st.st_size)
+		if (copy_file_range(in, &at, out, NULL, (size_t)(st.st_size - at), 0) <= 0)
+			bail(from);
+	if (fchmod(out, 0755) < 0)
+		bail(to);
+	close(in);
+	close(out);
+}
+
+static void list_namespaces(struct scene *s)
+{
+	static const char *const names[] = { "mnt", "user", "pid", "ipc", "uts", "net" };
+	/* permissive shares the network, and says so by its name. */
+	size_t n = sizeof(names) / sizeof(names[0]) - (strcmp(s->profile, "permissive") == 0);
+
+	for (size_t i = 0; i < n; i++) {
+		char path[64];
+		struct stat st;
+		size_t used = strlen(s->namespaces);
+
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", names[i]);
+		if (stat(path, &st) < 0)
+			bail(path);
+		snprintf(s->namespaces + used, sizeof(s->namespaces) - used, "%s%s=%llu",
+			 i ? "," : "", names[i], (unsigned long long)st.st_ino);
+	}
+}
+
+/* One secret of the profile's, one of the user's configuration, one of the project's. */
+static void make_files(struct scene *s)
+{
+	char path[128], text[512];
+
+	snprintf(s->secrets[0], sizeof(s->secrets[0]), "%s/.ssh/id", s->home);
+	snprintf(s->secrets[1], sizeof(s->secrets[1]), "%s/user-says-no", s->work);
+	snprintf(s->secrets[2], sizeof(s->secrets[2]), "%s/project-says-no", s->work);
+	put_dir(s, s->work);
+	put_dir(s, s->home);
+	snprintf(path, sizeof(path), "%s/.ssh", s->home);
+	put_dir(s, path);
+	snprintf(path, sizeof(path), "%s/.cordon", s->home);
+	put_dir(s, path);
+	for (size_t i = 0; i < 3; i++)
+		put_file(s, s->secrets[i], "secret\n", 0600);
+	snprintf(path, sizeof(path), "%s/.cordon/config.toml", s->home);
+	snprintf(text, sizeof(text), "[sandbox]\ndeny = [\"%s\"]\n", s->secrets[1]);
+	put_file(s, path, text, 0644);
+	snprintf(path, sizeof(path), "%s/.cordon.toml", s->work);
+	put_file(s, path, "[sandbox]\ndeny = [\"project-says-no\"]\n", 0644);
+}
+
+static void make_command(struct scene *s)
+{
+	static char home[128], path[] = "PATH=/usr/bin:/bin", lang[] = "LANG=C";
+	const char *argv[] = { s->program,    "run",	   "-p",	  s->profile,
+			       "--backend",   s->backend,  "--",	  s->command,
+			       s->caps,	      s->namespaces, s->secrets[0], s->secrets[1],
+			       s->secrets[2], NULL };
+
+	snprintf(home, sizeof(home), "HOME=%s", s->home);
+	memcpy(s->argv, argv, sizeof(argv));
+	s->envp[0] = home;
+	s->envp[1] = path;
+	s->envp[2] = lang;
+}
+
+/* A root's test gets a tree of mounts and a /tmp that nobody else changes. */
+static void own_mounts(struct scene *s)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0)
+		return;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777") < 0)
+		bail("private mounts");
+	s->own_tmp = true;
+}
+
+static void make_scene(struct scene *s)
+{
+	snprintf(s->root, sizeof(s->root), "/var/tmp/cordon-inject.XXXXXX");
+	if (!mkdtemp(s->root) || chmod(s->root, 0755) < 0)
+		bail(s->root);
+	snprintf(s->work, sizeof(s->work), "%s/work", s->root);
+	snprintf(s->home, sizeof(s->home), "%s/home", s->root);
+	snprintf(s->program, sizeof(s->program), "%s/cordon", s->root);
+	snprintf(s->command, sizeof(s->command), "%s/work/marker", s->root);
+	snprintf(s->caps, sizeof(s->caps), "%s",
+		 geteuid() == 0 && !s->uid && strcmp(s->backend, "native") == 0 ? ROOT_CAPS : "0");
+	copy_program(s->cordon, s->program);
+	make_files(s);
+	copy_program(s->marker, s->command);
+	own_mounts(s);
+	list_namespaces(s);
+	make_command(s);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static int files_seen;
+
+static int count_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)path;
+	(void)st;
+	(void)type;
+	(void)at;
+	files_seen++;
+	return 0;
+}
+
+static int count_files(const struct scene *s)
+{
+	files_seen = 0;
+	nftw(s->root, count_one, 16, FTW_PHYS);
+	if (s->own_tmp)
+		nftw("/tmp", count_one, 16, FTW_PHYS);
+	return files_seen;
+}
+
+static void read_text(int fd, char *text, size_t size)
+{
+	ssize_t n = pread(fd, text, size - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+}
+
+static void read_mounts(char *text, size_t size)
+{
+	int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t n;
+
+	while (used + 1 < size && (n = read(fd, text + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	text[used] = '\0';
+	close(fd);
+}
+
+/* --- one case ----------------------------------------------------------------------- */
+
+static const char *call_name(long number)
+{
+	static char text[32];
+	static const struct {
+		long number;
+		const char *name;
+	} names[] = {
+#define N(x) { SYS_##x, #x }
+		N(read), N(write), N(open), N(openat), N(close), N(stat), N(fstat), N(lstat),
+		N(newfstatat), N(access), N(faccessat), N(faccessat2), N(mmap), N(munmap), N(brk),
+		N(mprotect), N(prctl), N(rt_sigaction), N(rt_sigprocmask), N(ioctl), N(fcntl),
+		N(clone), N(clone3), N(vfork), N(execve), N(wait4), N(waitid), N(epoll_wait),
+		N(epoll_ctl), N(epoll_create1), N(signalfd4), N(readlink), N(getcwd), N(prlimit64),
+		N(setsid), N(setpgid), N(poll), N(dup2), N(close_range), N(capset), N(capget),
+		N(mount), N(umount2), N(pivot_root), N(move_mount), N(open_tree), N(fsopen),
+		N(fsconfig), N(fsmount), N(mount_setattr), N(openat2), N(mkdirat), N(symlinkat),
+		N(fchmodat), N(chdir), N(fchdir), N(keyctl), N(seccomp), N(pipe2), N(socket),
+		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
+		N(mkdir), N(chmod), N(pidfd_open), N(pidfd_send_signal), N(arch_prctl),
+		N(getrandom), N(set_tid_address), N(set_robust_list), N(rseq), N(getdents64),
+		N(lseek), N(unlinkat),
+#undef N
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].number == number)
+			return names[i].name;
+	snprintf(text, sizeof(text), "call %ld", number);
+	return text;
+}
+
+/* Calls that have no failure to report. */
+static bool cannot_fail(long number)
+{
+	static const long list[] = {
+		SYS_exit,    SYS_exit_group, SYS_rt_sigreturn, SYS_getpid,  SYS_getppid,
+		SYS_gettid,  SYS_getuid,     SYS_geteuid,      SYS_getgid,  SYS_getegid,
+		SYS_umask,   SYS_sched_yield, SYS_set_tid_address, SYS_getpgrp,
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (list[i] == number)
+			return true;
+	return false;
+}
+
+/* Before main() the C library may end the program in its own way. */
+static bool before_main(const struct trace *t, int call)
+{
+	static const long list[] = {
+		SYS_brk, SYS_arch_prctl, SYS_set_tid_address, SYS_set_robust_list, SYS_rseq,
+		SYS_prlimit64, SYS_readlink, SYS_getrandom, SYS_mprotect, SYS_mmap, SYS_munmap,
+	};
+
+	for (int i = 0; i <= call; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < sizeof(list) / sizeof(list[0]); k++)
+			known |= t->calls[0][i].number == list[k];
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+static int run_case(struct scene *s, const struct trace_target *target, struct outcome *o)
+{
+	struct trace_start start = {
+		.program = s->program, .argv = s->argv, .envp = s->envp, .cwd = s->work,
+		.uid = s->uid, .seconds = SECONDS_MAX,
+		.out = memfd_create("out", MFD_CLOEXEC), .err = memfd_create("err", MFD_CLOEXEC),
+	};
+	int r = trace_run(&start, target, s->trace);
+
+	read_text(start.out, o->out, sizeof(o->out));
+	read_text(start.err, o->err, sizeof(o->err));
+	close(start.out);
+	close(start.err);
+	return r;
+}
+
+static bool declared(const struct outcome *o, const char *guarantee)
+{
+	const char *note = strstr(o->err, "not enforced by ");
+	const char *end = note ? strchr(note, '\n') : NULL;
+	const char *at = note ? strstr(note, guarantee) : NULL;
+
+	return at && (!end || at < end);
+}
+
+/* NULL, or the first loss that cordon did not announce. */
+static const char *undeclared_loss(struct outcome *o)
+{
+	char name[32];
+
+	for (char *at = strstr(o->out, "lost "); at; at = strstr(at + 1, "\nlost ")) {
+		if (*at == '\n')
+			at++;
+		if (sscanf(at, "lost %31s", name) == 1 && !declared(o, name)) {
+			at[strcspn(at, "\n")] = '\0';
+			return at;
+		}
+	}
+	return NULL;
+}
+
+/* "cordon: stage: message" */
+static bool names_stage(const char *text)
+{
+	for (const char *at = strstr(text, "cordon: "); at; at = strstr(at + 1, "cordon: ")) {
+		const char *word = at + strlen("cordon: ");
+		size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz-");
+
+		if (n && strncmp(word + n, ": ", 2) == 0 && word[n + 2] &&
+		    strncmp(word, "not enforced", n) != 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *judge_left(struct scene *s)
+{
+	static char mounts[sizeof(s->mounts)];
+
+	if (s->trace->left)
+		return "a process is left";
+	if (count_files(s) != s->files)
+		return "a file is left or gone";
+	read_mounts(mounts, sizeof(mounts));
+	return strcmp(mounts, s->mounts) ? "a mount is left" : NULL;
+}
+
+/* Is it the very call that would have said it? */
+static bool silenced(const struct scene *s, const struct trace_target *target)
+{
+	const struct trace_call *call = &s->trace->calls[target->process][target->call];
+
+	return call->number == SYS_write && call->first == 2;
+}
+
+static const char *judge_end(const struct scene *s, const struct trace_target *target,
+			     const struct outcome *o)
+{
+	bool ran = strncmp(o->out, "ran\n", 4) == 0;
+	bool done = ran && strstr(o->out, "\ndone\n");
+	int status = s->trace->status, code;
+
+	if (WIFSIGNALED(status))
+		return !ran && target->process == 0 && before_main(s->trace, target->call)
+			       ? NULL
+			       : "cordon was killed by a signal";
+	code = WEXITSTATUS(status);
+	if (done && code == 0)
+		return NULL;
+	if (code < 125 || code > 127)
+		return ran ? "wrong status although the command ran" : "wrong status";
+	if (names_stage(o->err) || silenced(s, target))
+		return NULL;
+	return target->process == 0 && before_main(s->trace, target->call)
+		       ? NULL
+		       : "no message that names a stage";
+}
+
+static void show_text(char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		printf("#\t%s\n", line);
+}
+
+static void try_call(struct scene *s, int process, int call, int errnum)
+{
+	static struct outcome o;
+	struct trace_target target = { process, call, errnum };
+	const char *wrong = NULL;
+
+	if (run_case(s, &target, &o) < 0)
+		bail("trace");
+	s->cases++;
+	s->ran += strncmp(o.out, "ran\n", 4) == 0;
+	if (s->trace->hung)
+		wrong = "hangs";
+	if (!wrong && !silenced(s, &target))
+		wrong = undeclared_loss(&o);
+	if (!wrong && s->trace->injected)
+		wrong = judge_end(s, &target, &o);
+	if (!wrong)
+		wrong = judge_left(s);
+	if (!wrong)
+		return;
+	if (s->failures++ < FAILURES_SHOWN)
+		printf("# %d:%d:%d %s(%#lx) = %s: %s (status %#x)\n", process, call, errnum,
+		       call_name(s->trace->calls[process][call].number),
+		       s->trace->calls[process][call].first, strerror(errnum), wrong,
+		       (unsigned)s->trace->status);
+	if (s->failures <= FAILURES_SHOWN)
+		show_text(o.err);
+	fflush(stdout);
+	s->files = count_files(s);
+	read_mounts(s->mounts, sizeof(s->mounts));
+}
+
+/* --- the sweep ---------------------------------------------------------------------- */
+
+static void sweep_call(struct scene *s, int process, int call, int turn)
+{
+	if (s->all_errnos)
+		for (size_t e = 0; e < ERRNOS; e++)
+			try_call(s, process, call, errnos[e]);
+	else
+		try_call(s, process, call, errnos[turn % ROTATION]);
+}
+
+/* The first ones of their kind in a process, and every tenth. */
+static bool in_sample(const struct trace *t, int process, int call)
+{
+	int before = 0;
+
+	for (int c = 0; c < call; c++)
+		before += t->calls[process][c].number == t->calls[process][call].number;
+	return before < 3 || before % 10 == 0;
+}
+
+static void sweep(struct scene *s, const struct trace *reference)
+{
+	int turn = 0;
+
+	for (int p = 0; p < reference->n_processes; p++)
+		for (int c = 0; c < reference->n_calls[p]; c++)
+			if (!cannot_fail(reference->calls[p][c].number) &&
+			    (!s->sample || in_sample(reference, p, c)))
+				sweep_call(s, p, c, turn++);
+}
+
+/* Nothing fails: the marker must be content, and its eyes open. */
+static void check_reference(struct scene *s, struct trace *ret)
+{
+	static struct outcome o;
+	struct trace_target none = { .process = -1 };
+
+	if (run_case(s, &none, &o) < 0)
+		bail("trace");
+	if (s->trace->hung || s->trace->status != 0 || !strstr(o.out, "\ndone\n") ||
+	    undeclared_loss(&o)) {
+		printf("# status %#x\n# %s\n# %s\n", (unsigned)s->trace->status, o.out, o.err);
+		bail("without a failure the run is not as it should be");
+	}
+	*ret = *s->trace;
+	s->files = count_files(s);
+	read_mounts(s->mounts, sizeof(s->mounts));
+}
+
+/* The marker outside of any boundary: it must notice. */
+static bool marker_notices(struct scene *s)
+{
+	static struct outcome o;
+	char *confined[32];
+	bool noticed;
+
+	memcpy(confined, s->argv, sizeof(confined));
+	memmove(s->argv, s->argv + 7, sizeof(s->argv) - 7 * sizeof(s->argv[0]));
+	memcpy(s->program, s->command, sizeof(s->program));
+	run_case(s, &(struct trace_target){ .process = -1 }, &o);
+	noticed = strstr(o.out, "lost privileges no_new_privs") && strstr(o.out, "namespace mnt") &&
+		  strstr(o.out, "lost kernel-surface") && strstr(o.out, "lost landlock") &&
+		  strstr(o.out, "id was read");
+	memcpy(s->argv, confined, sizeof(confined));
+	snprintf(s->program, sizeof(s->program), "%s/cordon", s->root);
+	return noticed;
+}
+
+static void parse(struct scene *s, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "backend", required_argument, NULL, 'b' },
+		{ "profile", required_argument, NULL, 'p' },
+		{ "uid", required_argument, NULL, 'u' },
+		{ "sample", no_argument, NULL, 's' },
+		{ "all-errnos", no_argument, NULL, 'a' },
+		{ "only", required_argument, NULL, 'o' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'b')
+			s->backend = optarg;
+		else if (c == 'p')
+			s->profile = optarg;
+		else if (c == 'u')
+			s->uid = geteuid() == 0 ? (uid_t)strtoul(optarg, NULL, 10) : 0;
+		else if (c == 's')
+			s->sample = true;
+		else if (c == 'a')
+			s->all_errnos = true;
+		else if (c == 'o')
+			s->only = optarg;
+		else
+			exit(2);
+	}
+	if (optind + 2 != argc)
+		exit(2);
+	s->cordon = argv[optind];
+	s->marker = argv[optind + 1];
+}
+
+int main(int argc, char **argv)
+{
+	static struct scene s = { .backend = "native", .profile = "strict" };
+	struct trace *reference = malloc(sizeof(*reference));
+	int process, call, errnum;
+
+	parse(&s, argc, argv);
+	s.trace = malloc(sizeof(*s.trace));
+	if (!reference || !s.trace)
+		bail("memory");
+	make_scene(&s);
+	check_reference(&s, reference);
+	printf("%s - the marker notices that nothing confines it\n",
+	       marker_notices(&s) ? "ok 1" : "not ok 1");
+	if (s.only && sscanf(s.only, "%d:%d:%d", &process, &call, &errnum) == 3)
+		try_call(&s, process, call, errnum);
+	else
+		sweep(&s, reference);
+	printf("# %d cases, the command ran in %d\n", s.cases, s.ran);
+	printf("%s - %s, %s, uid %d: no failing call weakens, crashes or litters\n1..2\n",
+	       s.failures || !s.cases ? "not ok 2" : "ok 2", s.backend, s.profile,
+	       s.uid ? (int)s.uid : (int)geteuid());
+	nftw(s.root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return s.failures != 0;
+}
