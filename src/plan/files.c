@@ -73,7 +73,7 @@ static int place_glob(struct tree *t, const struct rule *rule)
 		refuse_glob(c, rule, "hiding what exists by a pattern needs protect = \"exact\"");
 		return err_hint(c->err, "add --protect exact, or name the paths");
 	}
-	op = plan_emit(c, OP_GUARD_GLOB, rule->path);
+	op = plan_emit(c, rule->right == RIGHT_DENY ? OP_HIDE_GLOB : OP_GUARD_GLOB, rule->path);
 	if (op)
 		op->rule = rule;
 	return 0;
