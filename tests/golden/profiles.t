@@ -1,6 +1,6 @@
 # Every built-in profile in one world: a Debian-like machine with merged /usr, a home
 # with the usual secrets and control files, a git repository as workdir.
-dir /usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/local/bin /usr/share /var/log /srv /opt /dev /proc /run /tmp
+dir /usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/local/bin /usr/share /var/log /srv /opt /dev /proc /run /tmp /var/tmp
 dir /etc/alternatives /etc/ssl/certs /etc/ssl/private /etc/ssh
 file /usr/bin/sh /etc/passwd /etc/shadow /etc/hosts /etc/ld.so.cache /etc/nsswitch.conf
 link /bin usr/bin

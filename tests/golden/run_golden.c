@@ -70,13 +70,14 @@ static struct caps caps_of(const struct machine *m)
 	return caps;
 }
 
-/* What a plan is made from: the table's policy and the hidden names of its world. */
+/* What a plan is made from: the table's policy, the hidden names and the unix sockets of
+ * its world. */
 struct subject {
 	struct arena *arena;
 	const struct table *table;
 	const struct policy *policy;
 	struct plan_input input;
-	VEC(struct hidden_name) hidden;
+	VEC(struct found_path) hidden, sockets;
 };
 
 static void collect_hidden(struct subject *s)
@@ -85,7 +86,7 @@ static void collect_hidden(struct subject *s)
 
 	vec_each(e, &s->table->fake.entries) {
 		struct str rest, name, path;
-		struct hidden_name *slot;
+		struct found_path *slot;
 
 		if (!path_below(e->path, workdir) || e->path.n == workdir.n)
 			continue;
@@ -100,6 +101,19 @@ static void collect_hidden(struct subject *s)
 		path = str_of(arena_dup(s->arena, path));
 		slot->path = path;
 		slot->node.type = path.n == e->path.n ? e->type : NODE_DIR;
+	}
+}
+
+static void collect_sockets(struct subject *s)
+{
+	vec_each(e, &s->table->fake.entries) {
+		struct found_path *slot;
+
+		if (e->type != NODE_SOCKET)
+			continue;
+		slot = vec_push(&s->sockets, s->arena);
+		must(slot, "out of memory");
+		*slot = (struct found_path){ e->path, { .type = NODE_SOCKET } };
 	}
 }
 
@@ -280,6 +294,9 @@ static void run_policy(struct arena *a, const struct table *t, const struct tabl
 	collect_hidden(&s);
 	s.input.hidden = s.hidden.at;
 	s.input.hidden_count = s.hidden.n;
+	collect_sockets(&s);
+	s.input.sockets = s.sockets.at;
+	s.input.socket_count = s.sockets.n;
 	print_subject(&text, &s);
 	ok = !text.failed && same_as_file(path, &text);
 	point(ok, path + strlen(dir) + 1);

@@ -1,9 +1,10 @@
-# Paths spelled through symlinks: a linked home, a linked /bin, a dangling link, a link
+# Paths spelled through symlinks: a linked home, a linked /bin and /var/tmp, a dangling link, a link
 # that leads to a secret, and a worktree whose git directory is elsewhere.
 dir /usr/bin /usr/lib /etc /dev /proc /run /tmp /mnt/disk/u/.ssh /mnt/disk/u/keys /mnt/disk/u/.cordon
 dir /mnt/disk/u/wt/src /mnt/disk/u/repo/.git/worktrees/wt /mnt/disk/u/repo/.git/hooks /mnt/disk/u/repo/.git/objects
 file /usr/bin/sh /mnt/disk/u/wt/.git /mnt/disk/u/repo/.git/config
 link /bin usr/bin
+link /var/tmp ../tmp
 link /lib usr/lib
 link /home /mnt/disk
 link /mnt/disk/u/.aws keys
