@@ -318,7 +318,7 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
 			g->name, g->promise, op_rows[loss->op].name);
 		if (loss->missing != CAP_COUNT)
-			return err_hint(err, "%s; or accept the loss with --fallback degrade",
+			return err_hint(err, "%s; or use --fallback degrade",
 					cap_rows[loss->missing].fix);
 		return err_hint(err, "choose another --backend or --profile, or accept the loss "
 				     "with --fallback degrade");
