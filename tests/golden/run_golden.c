@@ -35,9 +35,8 @@ static const struct machine {
 #define LANDLOCK_ABI 7
 
 static const char *const caller_environ[] = {
-	"HOME=/home/u",		"PATH=/usr/bin:/bin",  "LANG=C.UTF-8",
-	"TERM=xterm",		"GITHUB_TOKEN=hidden", "SSH_AUTH_SOCK=/run/agent",
-	"AWS_PROFILE=hidden", NULL,
+	"HOME=/home/u",	       "PATH=/usr/bin:/bin",	   "LANG=C.UTF-8",	 "TERM=xterm",
+	"GITHUB_TOKEN=hidden", "SSH_AUTH_SOCK=/run/agent", "AWS_PROFILE=hidden", NULL,
 };
 
 static unsigned points, failures;
@@ -284,9 +283,7 @@ static void run_policy(struct arena *a, const struct table *t, const struct tabl
 		.arena = a,
 		.table = t,
 		.policy = p->policy,
-		.input = { .policy = p->policy,
-			   .world = &t->fake.world,
-			   .environ = caller_environ },
+		.input = { .policy = p->policy, .world = &t->fake.world, .environ = caller_environ },
 	};
 	bool ok;
 
