@@ -6,6 +6,7 @@
  * world. With CORDON_GOLDEN_WRITE in the environment the files are written anew: read
  * the difference before it is committed. Prints TAP.
  */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,11 +284,12 @@ static void run_policy(struct arena *a, const struct table *t, const struct tabl
 		.arena = a,
 		.table = t,
 		.policy = p->policy,
-		.input = { .policy = p->policy, .world = &t->fake.world, .environ = caller_environ },
+		.input = { .policy = p->policy, .world = &t->fake.world },
 	};
 	bool ok;
 
 	must(path, "out of memory");
+	s.input.environ = caller_environ;
 	collect_hidden(&s);
 	s.input.hidden = s.hidden.at;
 	s.input.hidden_count = s.hidden.n;
@@ -325,6 +327,20 @@ static void run_world(const struct config *builtin, const char *path)
 		run_policy(&a, &t, *p, dir);
 }
 
+/* A file that no policy writes any more would be reviewed for nothing. */
+static void check_strays(const char *world)
+{
+	const char *slash = strrchr(world, '/');
+	unsigned policies = points;
+	char pattern[4096];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%.*s/plan-*.txt", (int)(slash - world), world);
+	must(glob(pattern, 0, NULL, &found) == 0, pattern);
+	point(found.gl_pathc == policies, "every plan-*.txt belongs to a policy");
+	globfree(&found);
+}
+
 int main(int argc, char **argv)
 {
 	autoarena struct arena a;
@@ -335,6 +351,8 @@ int main(int argc, char **argv)
 	must(profiles_load(&a, &builtin, &err) == 0, err.message);
 	for (int i = 1; i < argc; i++)
 		run_world(&builtin, argv[i]);
+	if (argc > 1)
+		check_strays(argv[1]);
 	printf("1..%u\n", points);
 	return failures || !points;
 }

@@ -2,13 +2,13 @@
 /* The choice among backends, and bubblewrap's command line. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "backend/backend.h"
 #include "backend/bwrap.h"
 #include "base/fd.h"
+#include "base/num.h"
 #include "policy/profiles.h"
 #include "world_fake.h"
 
@@ -278,13 +278,21 @@ static void many_directories(unsigned n, const char *flag_name, enum node_type t
 	}
 }
 
+static int number_of(const char *text)
+{
+	uint64_t n = 0;
+
+	cr_assert(num_parse_u64(str_of(text), INT32_MAX, &n), "%s", text);
+	return (int)n;
+}
+
 /* What the descriptor with this number in the child holds. */
 static struct str descriptor(const struct launch *launch, const char *number)
 {
 	struct str text = { 0 };
 
 	for (size_t i = 0; i < launch->n_fds; i++)
-		if (launch->fds[i].to == atoi(number))
+		if (launch->fds[i].to == number_of(number))
 			cr_assert_eq(fd_read_stream(&a, launch->fds[i].from, "options", 1 << 20,
 						    &text, &err),
 				     0, "%s", err.message);
@@ -338,7 +346,7 @@ Test(backend, hidden_files_each_get_an_empty_file)
 	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
 	for (size_t i = 1; launch.argv[i]; i++)
 		if (!strcmp(launch.argv[i], "--ro-bind-data")) {
-			cr_expect_eq(atoi(launch.argv[i + 1]), 3 + (int)seen);
+			cr_expect_eq(number_of(launch.argv[i + 1]), 3 + (int)seen);
 			cr_expect_eq(descriptor(&launch, launch.argv[i + 1]).n, 0);
 			seen++;
 		}
@@ -356,12 +364,12 @@ Test(backend, hidden_files_each_get_an_empty_file)
 
 Test(backend, the_command_gets_the_environment_of_the_plan_only)
 {
-	static const char *const environ[] = { "A=1", "GITHUB_TOKEN=x", "EMPTY=", NULL };
+	static const char *const env[] = { "A=1", "GITHUB_TOKEN=x", "EMPTY=", NULL };
 	static char *const argv[] = { (char *)"true", NULL };
 	struct launch launch;
 
 	build("moderate");
-	input.environ = environ;
+	input.environ = env;
 	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
 	cr_expect_str_eq(launch.envp[0], "A=1");
 	cr_expect_str_eq(launch.envp[1], "EMPTY=");

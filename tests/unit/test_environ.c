@@ -61,7 +61,7 @@ static void file(struct config *config, enum source source, const char *text)
 }
 
 /* What is handed over, as "NAME=VALUE NAME=VALUE". */
-static const char *handed(const char *const *environ)
+static const char *handed(const char *const *env)
 {
 	struct buf b = buf_make(1 << 16);
 	struct variables v;
@@ -69,7 +69,7 @@ static const char *handed(const char *const *environ)
 	const char *text;
 
 	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
-	cr_assert_eq(environ_filter(&a, policy, environ, &v, &err), 0, "%s", err.message);
+	cr_assert_eq(environ_filter(&a, policy, env, &v, &err), 0, "%s", err.message);
 	vec_each(item, &v.items)
 		buf_addf(&b, "%s%.*s=%.*s", b.n ? " " : "", STR_ARG(item->name),
 			 STR_ARG(item->value));
@@ -150,12 +150,12 @@ Test(environ, a_project_drops_what_flags_hand_on)
 
 Test(environ, what_was_dropped_is_known_by_name)
 {
-	static const char *const environ[] = { "A=1", "NPM_TOKEN=value", NULL };
+	static const char *const env[] = { "A=1", "NPM_TOKEN=value", NULL };
 	struct variables v;
 	struct policy *policy;
 
 	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0);
-	cr_assert_eq(environ_filter(&a, policy, environ, &v, &err), 0);
+	cr_assert_eq(environ_filter(&a, policy, env, &v, &err), 0);
 	cr_assert_eq(v.dropped.n, 1);
 	cr_expect(str_eq(v.dropped.at[0], STR("NPM_TOKEN")));
 }

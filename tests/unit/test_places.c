@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/path.h"
 #include "run/places.h"
 #include "run/situation.h"
@@ -76,12 +77,11 @@ static const char *make_dir(const char *name)
 
 static const char *make_file(const char *name, const char *text)
 {
-	const char *path = at(name);
+	const char *path = at(name), *slash = strrchr(name, '/');
 	FILE *f;
 
-	make_dir(arena_printf(&a, "%.*s",
-			      STR_ARG(path_parent(str_of(arena_printf(&a, "/%s", name))))) +
-		 1);
+	if (slash)
+		make_dir(arena_dup(&a, str_take(str_of(name), (size_t)(slash - name))));
 	f = fopen(path, "we");
 	cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
 	return path;
@@ -137,7 +137,7 @@ Test(places, plain_paths_and_what_they_are)
 
 	make_file("d/f", "");
 	cr_assert_eq(mkfifo(at("d/p"), 0600), 0);
-	strcpy(name.sun_path, at("d/s"));
+	snprintf(name.sun_path, sizeof(name.sun_path), "%s", at("d/s"));
 	cr_assert_eq(bind(s, (struct sockaddr *)&name, sizeof(name)), 0);
 	close(s);
 	expect_real(at("d"), at("d"), NODE_DIR);
@@ -216,24 +216,21 @@ Test(places, names_that_are_not_utf8)
 /* Up to the longest path that the kernel takes, and beyond it. */
 Test(places, very_long_paths)
 {
-	char part[256], *path = arena_alloc(&a, 8192);
-	size_t n;
+	autobuf struct buf path = buf_make(8192);
+	char part[256];
 	struct str real;
 	struct node node;
 
 	memset(part, 'x', 255);
 	part[255] = '\0';
-	strcpy(path, top);
-	n = strlen(path);
-	while (n + 256 <= PATH_BYTES_MAX - 300) {
-		path[n++] = '/';
-		strcpy(path + n, part);
-		n += 255;
-		cr_assert_eq(mkdir(path, 0755), 0, "%zu", n);
+	buf_adds(&path, top);
+	while (path.n + 256 <= PATH_BYTES_MAX - 300) {
+		buf_addf(&path, "/%s", part);
+		cr_assert_eq(mkdir(path.p, 0755), 0, "%zu", path.n);
 	}
-	expect_real(path, arena_dup(&a, str_of(path)), NODE_DIR);
-	make_link("short", path);
-	expect_real(at("short/new"), arena_printf(&a, "%s/new", path), NODE_ABSENT);
+	expect_real(path.p, path.p, NODE_DIR);
+	make_link("short", path.p);
+	expect_real(at("short/new"), arena_printf(&a, "%s/new", path.p), NODE_ABSENT);
 	/* Short as written, too long once the link is followed. */
 	make_link("twice", arena_printf(&a, "short/%s/%s", part, part));
 	cr_assert_eq(resolve(at("twice"), &real, &node), -CORDON_E_PATH);
@@ -281,8 +278,8 @@ static const char *home;
 
 static int read_places(const char *workdir, struct places *ret)
 {
-	const char *const environ[] = { arena_printf(&a, "HOME=%s", home), NULL };
-	struct situation_options o = { .workdir = workdir, .environ = environ };
+	const char *const env[] = { arena_printf(&a, "HOME=%s", home), NULL };
+	struct situation_options o = { .workdir = workdir, .environ = env };
 
 	memset(&err, 0, sizeof(err));
 	return situation_places(&a, &o, ret, &err);
@@ -355,9 +352,9 @@ Test(places, a_deleted_current_directory_says_so)
 
 static int with_cordon_home(const char *path)
 {
-	const char *const environ[] = { arena_printf(&a, "HOME=%s", make_dir("home")),
-					arena_printf(&a, "CORDON_HOME=%s", path), NULL };
-	struct situation_options o = { .workdir = make_dir("w"), .environ = environ };
+	const char *const env[] = { arena_printf(&a, "HOME=%s", make_dir("home")),
+				    arena_printf(&a, "CORDON_HOME=%s", path), NULL };
+	struct situation_options o = { .workdir = make_dir("w"), .environ = env };
 	struct places p;
 
 	memset(&err, 0, sizeof(err));
