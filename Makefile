@@ -40,7 +40,6 @@ fuzz: build-fuzz/build.ninja	## every fuzz harness for FUZZ_SECONDS (30)
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
 
 bench: all	## measure against a bare spawn and bubblewrap
-	@test -x bench/run || { echo "make: bench/run does not exist" >&2; exit 1; }
 	@bench/run $(BUILD)/cordon
 
 soak: all	## the long tests, never part of CI

@@ -116,6 +116,7 @@ static bool op_shows(const struct op *op, enum access *ret)
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:
+	case OP_HIDE_GLOB:
 	case OP_GUARD_NAME:
 	case OP_GUARD_GLOB:
 	case OP_GUARD_HIDDEN:
@@ -185,7 +186,7 @@ static const struct op *guard_op(const struct plan *plan, struct str object,
 
 		if (op->kind == OP_GUARD_NAME)
 			fits = path_below(object, op->path);
-		else if (op->kind == OP_GUARD_GLOB)
+		else if (op->kind == OP_GUARD_GLOB || op->kind == OP_HIDE_GLOB)
 			fits = op->rule == v->rule;
 		else if (op->kind == OP_GUARD_HIDDEN)
 			fits = v->layer == LAYER_HIDDEN;

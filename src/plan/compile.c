@@ -92,6 +92,14 @@ static void emit_network(struct compiler *c)
 			emit_number(c, OP_LISTEN_PORT, STR(""), s->number);
 }
 
+/* What hides a directory above the path lets it be reached. */
+static void open_above(struct compiler *c, struct str path)
+{
+	vec_each(op, &c->plan->ops)
+		if (op->kind == OP_HIDE_DIR && path_below(path, op->path))
+			op->number = 1;
+}
+
 static int emit_sockets(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
@@ -110,6 +118,7 @@ static int emit_sockets(struct compiler *c)
 				       s->text.p,
 				       node.type == NODE_ABSENT ? "does not exist"
 								: "is not a socket");
+		open_above(c, real);
 		op = plan_emit(c, OP_SOCKET, real);
 		if (op) {
 			op->source = real;
@@ -176,6 +185,23 @@ static int emit_environment(struct compiler *c)
 	return 0;
 }
 
+/* Does the sandbox have this directory, as itself or for what shows below it? */
+static bool shows(const struct compiler *c, struct str dir)
+{
+	struct decision d = policy_decide(c->in->policy, dir);
+
+	/* The sandbox's own directories start empty. */
+	if (d.data != ACCESS_NONE &&
+	    (!(d.data_rule->flags & RULE_PRIVATE) || str_eq(d.data_rule->path, dir)))
+		return true;
+	vec_each(op, &c->plan->ops)
+		if ((op->kind == OP_BIND_RO || op->kind == OP_BIND_RW || op->kind == OP_SYMLINK ||
+		     op->kind == OP_SOCKET) &&
+		    path_below(op->path, dir))
+			return true;
+	return false;
+}
+
 /* Without confinement the command gets what it would have had without cordon, and the
  * limits. */
 static int emit_unconfined(struct compiler *c)
@@ -196,6 +222,7 @@ static int emit_unconfined(struct compiler *c)
 
 static int emit_all(struct compiler *c)
 {
+	struct str workdir = c->in->policy->places.workdir;
 	int r;
 
 	if (!c->in->policy->confined)
@@ -210,38 +237,61 @@ static int emit_all(struct compiler *c)
 	emit_process(c);
 	r = emit_environment(c);
 	if (r == 0)
-		plan_emit(c, OP_CHDIR, c->in->policy->places.workdir);
+		plan_emit(c, OP_CHDIR, shows(c, workdir) ? workdir : STR("/"));
 	return r;
+}
+
+static int add_loss(struct compiler *c, enum guarantee g, enum op_kind op)
+{
+	struct loss *loss = vec_push(&c->plan->degraded, c->arena);
+
+	if (!loss)
+		return err_nomem(c->err, stage);
+	*loss = (struct loss){
+		.guarantee = g,
+		.op = op,
+		.missing = c->in->claims->enforces[op] ? CAP_COUNT : c->in->claims->missing[op],
+		.required = guarantee_rows[g].required,
+	};
+	return 0;
+}
+
+/* Sharing the host's processes was asked for: then they are seen, and nothing ends one
+ * that has left the command's tree when the supervisor is killed. */
+static int share_processes(struct compiler *c, bool *lost)
+{
+	const struct policy *policy = c->in->policy;
+
+	if (!policy->confined || !policy_number(policy, KEY_SHARE_PID))
+		return 0;
+	c->plan->promised[GUARANTEE_PROCESSES] = lost[GUARANTEE_PROCESSES];
+	if (lost[GUARANTEE_SURVIVORS])
+		return 0;
+	lost[GUARANTEE_SURVIVORS] = true;
+	return add_loss(c, GUARANTEE_SURVIVORS, OP_UNSHARE_PID);
 }
 
 /* Compares what the operations need with what the backend claims. */
 static int collect_losses(struct compiler *c)
 {
-	const struct claims *claims = c->in->claims;
 	struct plan *plan = c->plan;
 	bool lost[GUARANTEE_COUNT] = { false };
+	int r = 0;
 
 	vec_each(op, &plan->ops) {
 		enum guarantee g = op_rows[op->kind].guarantee;
-		struct loss *loss;
 
 		plan->promised[g] = true;
-		if (claims->enforces[op->kind] || lost[g])
+		if (r < 0 || c->in->claims->enforces[op->kind] || lost[g])
 			continue;
 		lost[g] = true;
-		loss = vec_push(&plan->degraded, c->arena);
-		if (!loss)
-			return err_nomem(c->err, stage);
-		*loss = (struct loss){
-			.guarantee = g,
-			.op = op->kind,
-			.missing = claims->missing[op->kind],
-			.required = guarantee_rows[g].required,
-		};
+		r = add_loss(c, g, op->kind);
 	}
+	if (r == 0)
+		r = share_processes(c, lost);
 	for (unsigned g = 0; g < GUARANTEE_COUNT; g++)
 		plan->enforced[g] = plan->promised[g] && !lost[g];
-	return 0;
+	return r;
 }
 
 int plan_compile(struct arena *a, const struct plan_input *in, struct plan **ret,
@@ -276,7 +326,7 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
 			g->name, g->promise, op_rows[loss->op].name);
 		if (loss->missing != CAP_COUNT)
-			return err_hint(err, "%s; or accept the loss with --fallback degrade",
+			return err_hint(err, "%s; or use --fallback degrade",
 					cap_rows[loss->missing].fix);
 		return err_hint(err, "choose another --backend or --profile, or accept the loss "
 				     "with --fallback degrade");

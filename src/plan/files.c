@@ -73,7 +73,7 @@ static int place_glob(struct tree *t, const struct rule *rule)
 		refuse_glob(c, rule, "hiding what exists by a pattern needs protect = \"exact\"");
 		return err_hint(c->err, "add --protect exact, or name the paths");
 	}
-	op = plan_emit(c, OP_GUARD_GLOB, rule->path);
+	op = plan_emit(c, rule->right == RIGHT_DENY ? OP_HIDE_GLOB : OP_GUARD_GLOB, rule->path);
 	if (op)
 		op->rule = rule;
 	return 0;
@@ -159,13 +159,17 @@ static enum op_kind private_kind(struct str path)
 }
 
 /* /dev, /proc, /run and /tmp of the sandbox's own, unless a rule put something else. */
-static void emit_private(struct tree *t, const struct spot *p, const struct decision *d)
+static void emit_private(struct tree *t, const struct spot *p, const struct decision *d,
+			 const struct view *around)
 {
 	struct op *op;
 	bool tmpfs;
 
 	/* Inside these the mechanism that makes /dev and /proc takes care. */
 	if (str_eq(p->path, STR("/dev/shm")) || str_eq(p->path, STR("/proc/sys")))
+		return;
+	/* In the host's tree there is nothing to mount on, and nobody can make it. */
+	if (p->node.type != NODE_DIR && around->data != ACCESS_NONE)
 		return;
 	op = plan_emit(t->c, private_kind(p->path), p->path);
 	if (!op)
@@ -299,7 +303,7 @@ static int place_one(struct tree *t, const struct spot *p)
 
 	if (is_private(p->rule)) {
 		if (d.data_rule == p->rule && !same_mount)
-			emit_private(t, p, &d);
+			emit_private(t, p, &d, &around);
 		return 0;
 	}
 	if (p->socket) {

@@ -75,6 +75,7 @@ static void print_op(struct buf *b, const struct op *op)
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:
+	case OP_HIDE_GLOB:
 	case OP_GUARD_NAME:
 	case OP_GUARD_GLOB:
 	case OP_EXACT:

@@ -306,6 +306,27 @@ static const struct {
 	{ RIGHT_WRITE, "/var/tmp", true },
 };
 
+/* Where the place is a symlink, what it leads to is the sandbox's own and the link stays
+ * a link. */
+static int add_private(struct builder *b, struct rule *rule)
+{
+	struct ruleset *rules = b->policy->trusted.rules;
+	struct rule link = *rule;
+	struct str real;
+	int r = b->in->world->resolve(b->in->world, b->arena, rule->path, &real, &rule->node,
+				      b->err);
+
+	if (r < 0)
+		return r;
+	if (!str_eq(real, rule->path)) {
+		link.flags = RULE_OPTIONAL | RULE_VIA_LINK;
+		r = ruleset_add(rules, &link, b->err);
+		rule->path = real;
+		rule->flags |= RULE_ALIAS;
+	}
+	return r < 0 ? r : ruleset_add(rules, rule, b->err);
+}
+
 /* The sandbox's own /dev, /proc, /run and /tmp. */
 static int add_private_places(struct builder *b)
 {
@@ -319,14 +340,13 @@ static int add_private_places(struct builder *b)
 			.flags = RULE_PRIVATE | RULE_OPTIONAL,
 			.origin = own,
 			.path = str_of(private_places[i].path),
-			.node = { .type = NODE_DIR },
 		};
 		int r;
 
 		if (private_places[i].only_private_tmp && !private_tmp)
 			continue;
 		rule.spelled = rule.path;
-		r = ruleset_add(b->policy->trusted.rules, &rule, b->err);
+		r = add_private(b, &rule);
 		if (r < 0)
 			return r;
 	}

@@ -57,10 +57,20 @@ static bool points_back(struct arena *a, struct str git_dir, struct str dot_git)
 	return back.n && str_eq(back, dot_git);
 }
 
+/* git keeps a worktree's directory in <common>/worktrees/<name>. */
+static bool is_worktree_of(struct str dir, struct str common)
+{
+	struct str above = path_parent(dir);
+
+	return str_eq(path_last(above), STR("worktrees")) && str_eq(path_parent(above), common);
+}
+
+/* The file says where the git directory is, and whoever wrote it decides what becomes
+ * writable: only the layout that git itself makes is believed. */
 static int follow_file(struct arena *a, const struct world *world, struct str dot_git,
 		       struct places *p, struct cordon_error *err)
 {
-	struct str line = read_line(a, dot_git.p), dir, common;
+	struct str line = read_line(a, dot_git.p), dir, common, objects;
 	const char *path;
 	enum node_type type;
 	int r;
@@ -68,7 +78,9 @@ static int follow_file(struct arena *a, const struct world *world, struct str do
 	if (!str_starts(line, STR("gitdir: ")))
 		return 0;
 	r = join(a, world, path_parent(dot_git), str_skip(line, 8), &dir, &type, err);
-	if (r < 0 || type != NODE_DIR || !points_back(a, dir, dot_git))
+	/* What lies in the worktree itself may have been made by a command that ran there. */
+	if (r < 0 || type != NODE_DIR || path_below(dir, path_parent(dot_git)) ||
+	    !points_back(a, dir, dot_git))
 		return r;
 	path = arena_printf(a, "%.*s/commondir", STR_ARG(dir));
 	if (!path)
@@ -77,8 +89,10 @@ static int follow_file(struct arena *a, const struct world *world, struct str do
 	if (!line.n)
 		return 0;
 	r = join(a, world, dir, line, &common, &type, err);
-	/* git keeps a worktree's directory in <common>/worktrees/<name>. */
-	if (r < 0 || type != NODE_DIR || !path_below(dir, common))
+	if (r < 0 || type != NODE_DIR || !is_worktree_of(dir, common))
+		return r;
+	r = join(a, world, common, STR("objects"), &objects, &type, err);
+	if (r < 0 || type != NODE_DIR)
 		return r;
 	p->git_dir = dir;
 	p->git_common = common;

@@ -18,13 +18,13 @@
 #define stage "places"
 #define PASSWD_BYTES_MAX ((size_t)16 << 20)
 
-const char *environ_get(const char *const *environ, const char *name)
+const char *environ_get(const char *const *env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; environ && *environ; environ++)
-		if (!strncmp(*environ, name, n) && (*environ)[n] == '=')
-			return *environ + n + 1;
+	for (; env && *env; env++)
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
 	return NULL;
 }
 
@@ -45,10 +45,10 @@ static struct str passwd_home(struct str text, uid_t uid)
 }
 
 /* HOME, or the passwd file's word when it is unset or not absolute. */
-static int find_home(struct arena *a, const char *const *environ, struct str *ret,
+static int find_home(struct arena *a, const char *const *env, struct str *ret,
 		     struct cordon_error *err)
 {
-	const char *home = environ_get(environ, "HOME");
+	const char *home = environ_get(env, "HOME");
 	struct str text, found;
 	int r;
 

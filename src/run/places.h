@@ -12,7 +12,8 @@ const char *environ_get(const char *const *environ, const char *name);
  *
  * A ".git" file in a tree that a sandboxed command could write says where git would go,
  * and must not be able to open directories elsewhere: what it points to counts only if
- * that directory points back to it, as git's own worktrees do. */
+ * that directory lies outside the worktree, points back to it and is where git keeps a
+ * worktree's directory. */
 int git_places(struct arena *a, const struct world *world, struct places *p,
 	       struct cordon_error *err);
 

@@ -68,6 +68,7 @@ struct walk {
 	struct str todo;
 	unsigned links;
 	struct node node;
+	bool stale; /* node is not that of `done` */
 	struct cordon_error *err;
 };
 
@@ -125,6 +126,7 @@ static int keep_rest(struct walk *w)
 	struct str part;
 
 	w->node = (struct node){ .type = NODE_ABSENT };
+	w->stale = false;
 	while (path_next(&w->todo, &part)) {
 		if (str_eq(part, STR(".")))
 			continue;
@@ -141,6 +143,7 @@ static int step(struct walk *w, struct str part)
 {
 	struct stat st;
 
+	w->stale = true;
 	if (str_eq(part, STR(".")))
 		return 0;
 	if (str_eq(part, STR(".."))) {
@@ -157,20 +160,24 @@ static int step(struct walk *w, struct str part)
 		return keep_rest(w) < 0 ? -CORDON_E_PATH : 1;
 	}
 	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
-	if (w->node.type == NODE_SYMLINK)
+	w->stale = false;
+	if (w->node.type == NODE_SYMLINK) {
+		w->stale = true;
 		return follow(w);
+	}
 	if (w->node.type == NODE_DIR)
 		remember(w->known, w->arena, (struct str){ w->done, w->n });
 	return 0;
 }
 
-static int stat_root(struct walk *w)
+/* The walk ended on "/", ".", ".." or a directory that was known. */
+static int look_again(struct walk *w)
 {
 	struct stat st;
 
-	if (stat("/", &st) < 0)
-		return err_set(w->err, CORDON_E_PATH, errno, "resolve", "/");
-	w->node = (struct node){ NODE_DIR, st.st_dev, st.st_ino };
+	if (lstat(w->done, &st) < 0)
+		return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
+	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
 	return 0;
 }
 
@@ -178,17 +185,29 @@ static int resolve(const struct world *world, struct arena *a, struct str path,
 		   struct str *ret_real, struct node *ret_node, struct cordon_error *err)
 {
 	struct walk w = {
-		.arena = a, .known = world->data, .path = path, .todo = path, .err = err
+		.arena = a,
+		.known = world->data,
+		.path = path,
+		.todo = path,
+		.stale = true,
+		.err = err,
 	};
 	struct str part;
-	int r = path.n == 1 ? stat_root(&w) : 0;
+	int r = 0;
 
 	while (r == 0 && path_next(&w.todo, &part))
 		r = step(&w, part);
 	if (r < 0)
 		return r;
-	if (!w.n)
+	if (!w.n) {
 		w.done[w.n++] = '/';
+		w.done[w.n] = '\0';
+	}
+	if (w.stale) {
+		r = look_again(&w);
+		if (r < 0)
+			return r;
+	}
 	ret_real->p = arena_dup(a, (struct str){ w.done, w.n });
 	ret_real->n = w.n;
 	*ret_node = w.node;

@@ -249,6 +249,7 @@ static bool add_op(struct preparation *p, const struct op *op)
 	case OP_ROOT_EMPTY:
 	case OP_ROOT_HOST:
 	case OP_COVER_SOCKETS:
+	case OP_HIDE_GLOB:
 	case OP_GUARD_NAME:
 	case OP_GUARD_GLOB:
 	case OP_GUARD_HIDDEN:

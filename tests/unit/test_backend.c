@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The choice among backends, and bubblewrap's command line. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "backend/bwrap.h"
+#include "base/fd.h"
+#include "base/num.h"
+#include "policy/profiles.h"
+#include "world_fake.h"
+
+#define ARENA_MAX ((size_t)256 << 20)
+
+static struct arena a;
+static struct fake_world fake;
+static struct config builtin;
+static struct layer flags;
+static struct places places;
+static struct cordon_error err;
+static struct caps caps;
+static struct plan_input input;
+
+static void setup(void)
+{
+	arena_init(&a, ARENA_MAX);
+	fake_world_init(&fake, &a);
+	fake_world_add(&fake, STR("/w/src"), NODE_DIR);
+	fake_world_add(&fake, STR("/tmp"), NODE_DIR);
+	memset(&flags, 0, sizeof(flags));
+	places = (struct places){ .workdir = STR("/w"),
+				  .home = STR("/home/u"),
+				  .tmp = STR("/tmp"),
+				  .data = STR("/w"),
+				  .cordon_home = STR("/home/u/.cordon") };
+	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
+	caps = (struct caps){ .bwrap_path = "/usr/bin/bwrap" };
+	for (unsigned i = 0; i < CAP_COUNT; i++)
+		caps.value[i] = 1;
+	memset(&input, 0, sizeof(input));
+}
+
+static void teardown(void)
+{
+	arena_free(&a);
+}
+
+TestSuite(backend, .init = setup, .fini = teardown);
+
+static void flag(const char *name, const char *value)
+{
+	struct origin origin = { SOURCE_FLAGS, name, 0, 0 };
+	enum key key;
+
+	cr_assert(key_from_flag(str_of(name), &key));
+	cr_assert_eq(layer_add_text(&a, &flags, key, str_of(value), &origin, &err), 0, "%s",
+		     err.message);
+}
+
+static void build(const char *profile)
+{
+	struct policy_input in = {
+		.profile = profile,
+		.builtin = &builtin,
+		.flags = &flags,
+		.world = &fake.world,
+		.places = places,
+	};
+	struct policy *policy;
+
+	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
+	input.policy = policy;
+	input.world = &fake.world;
+}
+
+static const struct plan *chosen;
+
+/* The name of what was chosen, or NULL. */
+static const char *choose(const char *wanted, enum fallback fallback)
+{
+	const struct backend *b = NULL;
+	struct plan *plan = NULL;
+
+	memset(&err, 0, sizeof(err));
+	if (backend_choose(&a, &input, &caps, str_of(wanted), fallback, &b, &plan, &err) < 0)
+		return NULL;
+	chosen = plan;
+	cr_assert_str_eq(plan->backend, b->name);
+	return b->name;
+}
+
+/* --- choice ------------------------------------------------------------------------ */
+
+Test(backend, auto_takes_the_first_that_loses_nothing)
+{
+	build("moderate");
+	cr_expect_str_eq(choose("auto", FALLBACK_ERROR), "native");
+	caps.value[CAP_CLONE3] = 0;
+	cr_expect_str_eq(choose("auto", FALLBACK_ERROR), "bwrap");
+	caps.value[CAP_BWRAP] = 0;
+	cr_expect_null(choose("auto", FALLBACK_ERROR));
+	cr_expect_eq(err.code, CORDON_E_UNAVAILABLE);
+	/* The first backend speaks: mending it gives the most. */
+	cr_expect(strstr(err.message, "native") && strstr(err.message, "clone3"), "%s",
+		  err.message);
+}
+
+Test(backend, auto_passes_over_one_that_loses_something_required)
+{
+	build("shell");
+	caps.value[CAP_OPEN_TREE] = 0;
+	cr_expect_null(choose("auto", FALLBACK_ERROR));
+	cr_expect_str_eq(choose("auto", FALLBACK_DEGRADE), "bwrap");
+	cr_expect_not(chosen->enforced[GUARANTEE_EXEC]);
+	/* Degrading is for what nobody can do: here one backend can. */
+	caps.value[CAP_OPEN_TREE] = 1;
+	caps.value[CAP_CLONE3] = 1;
+	cr_expect_str_eq(choose("auto", FALLBACK_DEGRADE), "native");
+	cr_expect(chosen->enforced[GUARANTEE_EXEC]);
+}
+
+Test(backend, auto_is_never_passthrough_unless_said)
+{
+	build("moderate");
+	caps.value[CAP_USERNS] = 0;
+	cr_expect_null(choose("auto", FALLBACK_ERROR));
+	cr_expect_null(choose("auto", FALLBACK_DEGRADE));
+	cr_expect_str_eq(choose("auto", FALLBACK_PASSTHROUGH), "passthrough");
+	cr_expect_not(chosen->enforced[GUARANTEE_FILES]);
+	cr_expect_str_eq(choose("passthrough", FALLBACK_ERROR), "passthrough");
+}
+
+Test(backend, a_rule_that_cannot_be_expressed_is_not_a_reason_to_fall_back)
+{
+	flag("--allow-write", "/gone");
+	build("moderate");
+	cr_expect_null(choose("auto", FALLBACK_PASSTHROUGH));
+	cr_expect_eq(err.code, CORDON_E_PATH);
+	cr_expect_null(choose("bwrap", FALLBACK_PASSTHROUGH));
+}
+
+Test(backend, a_named_backend_is_that_or_nothing)
+{
+	build("moderate");
+	cr_expect_str_eq(choose("bwrap", FALLBACK_ERROR), "bwrap");
+	caps.value[CAP_BWRAP] = 0;
+	cr_expect_null(choose("bwrap", FALLBACK_ERROR));
+	cr_expect(strstr(err.message, "bwrap") && strstr(err.hint, "install"), "%s", err.message);
+	cr_expect_null(choose("bwrap", FALLBACK_DEGRADE));
+	cr_expect_null(choose("seatbelt", FALLBACK_ERROR));
+	cr_expect(strstr(err.message, "not in this build"), "%s", err.message);
+}
+
+Test(backend, an_unknown_name_gets_the_nearest_one)
+{
+	build("moderate");
+	cr_expect_null(choose("bwarp", FALLBACK_PASSTHROUGH));
+	cr_expect_eq(err.code, CORDON_E_USAGE);
+	cr_expect(strstr(err.hint, "'bwrap'"), "%s", err.hint);
+	cr_expect_null(choose("", FALLBACK_ERROR));
+}
+
+Test(backend, unconfined_is_passthrough_whatever_is_wanted)
+{
+	flag("--mode", "rwx");
+	build(NULL);
+	cr_expect_str_eq(choose("native", FALLBACK_ERROR), "passthrough");
+	cr_expect_eq(chosen->degraded.n, 0);
+}
+
+/* --- bubblewrap -------------------------------------------------------------------- */
+
+static int prepare(const char *program, char *const *argv, struct launch *ret)
+{
+	struct launch_input in = { .caps = &caps, .program = program, .argv = argv };
+
+	cr_assert_str_eq(choose("bwrap", FALLBACK_DEGRADE), "bwrap");
+	in.plan = chosen;
+	return backend_by_name(STR("bwrap"))->prepare(&a, &in, ret, &err);
+}
+
+/* How bubblewrap reads its options: the number of arguments each takes. */
+static int arity(const char *option)
+{
+	static const struct {
+		const char *name;
+		int n;
+	} known[] = {
+		{ "--json-status-fd", 1 }, { "--args", 1 },	   { "--unshare-user", 0 },
+		{ "--unshare-pid", 0 },	   { "--unshare-net", 0 }, { "--unshare-ipc", 0 },
+		{ "--unshare-uts", 0 },	   { "--ro-bind", 2 },	   { "--unshare-cgroup-try", 0 },
+		{ "--bind", 2 },	   { "--symlink", 2 },	   { "--perms", 1 },
+		{ "--size", 1 },	   { "--tmpfs", 1 },	   { "--ro-bind-data", 2 },
+		{ "--proc", 1 },	   { "--dev", 1 },	   { "--new-session", 0 },
+		{ "--cap-drop", 1 },	   { "--chdir", 1 },	   { "--die-with-parent", 0 },
+		{ "--remount-ro", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(option, known[i].name))
+			return known[i].n;
+	return -1;
+}
+
+/* Reads options up to "--" and returns the index behind it. */
+static size_t read_options(char *const *argv)
+{
+	size_t i = 1;
+
+	while (argv[i] && strcmp(argv[i], "--") != 0) {
+		int n = arity(argv[i]);
+
+		cr_assert(n >= 0, "'%s' would be read as an option", argv[i]);
+		for (i++; n > 0; n--, i++)
+			cr_assert(argv[i]);
+	}
+	cr_assert(argv[i]);
+	return i + 1;
+}
+
+Test(backend, no_path_and_no_command_is_taken_for_an_option)
+{
+	static char *const argv[] = { (char *)"--version", (char *)"--", (char *)"--bind",
+				      (char *)"-", NULL };
+	struct launch launch;
+	size_t at;
+
+	places.workdir = places.data = STR("/--bind");
+	fake_world_add(&fake, STR("/--bind/--"), NODE_DIR);
+	fake_world_add(&fake, STR("/--args"), NODE_DIR);
+	fake_world_add(&fake, STR("/--bind/--help"), NODE_FILE);
+	flag("--deny", "{workdir}/--help");
+	flag("--allow-read", "{workdir}/--");
+	flag("--allow-write", "/--args");
+	build("moderate");
+	cr_assert_eq(prepare("--version", argv, &launch), 0, "%s", err.message);
+	at = read_options(launch.argv);
+	cr_expect_str_eq(launch.argv[at], "--version");
+	cr_expect_str_eq(launch.argv[at + 1], "--");
+	cr_expect_str_eq(launch.argv[at + 2], "--bind");
+	cr_expect_str_eq(launch.argv[at + 3], "-");
+	cr_expect_null(launch.argv[at + 4]);
+	launch_close(&launch);
+}
+
+static char **many_arguments(size_t n)
+{
+	char **argv = arena_array(&a, n + 1, sizeof(*argv));
+
+	for (size_t i = 0; i < n; i++)
+		argv[i] = (char *)"x";
+	return argv;
+}
+
+Test(backend, more_arguments_than_bubblewrap_takes_are_refused_before_it_starts)
+{
+	struct launch launch;
+
+	build("moderate");
+	cr_assert_eq(prepare("/bin/true", many_arguments(8000), &launch), 0, "%s", err.message);
+	launch_close(&launch);
+	cr_assert_eq(prepare("/bin/true", many_arguments(9000), &launch), -CORDON_E_LIMIT);
+	cr_expect(strstr(err.message, "9000"), "%s", err.message);
+	cr_expect(err.hint[0]);
+	cr_expect_eq(launch.n_fds, 0);
+	cr_expect_eq(launch.status_fd, -1);
+}
+
+static void many_directories(unsigned n, const char *flag_name, enum node_type type)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const char *path = arena_printf(&a, "/d%u", i);
+
+		fake_world_add(&fake, str_of(path), type);
+		flag(flag_name, path);
+	}
+}
+
+static int number_of(const char *text)
+{
+	uint64_t n = 0;
+
+	cr_assert(num_parse_u64(str_of(text), INT32_MAX, &n), "%s", text);
+	return (int)n;
+}
+
+/* What the descriptor with this number in the child holds. */
+static struct str descriptor(const struct launch *launch, const char *number)
+{
+	struct str text = { 0 };
+
+	for (size_t i = 0; i < launch->n_fds; i++)
+		if (launch->fds[i].to == number_of(number))
+			cr_assert_eq(fd_read_stream(&a, launch->fds[i].from, "options", 1 << 20,
+						    &text, &err),
+				     0, "%s", err.message);
+	return text;
+}
+
+Test(backend, many_options_travel_over_a_descriptor)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+	struct bwrap_args args;
+	struct launch launch;
+	struct str text, word;
+
+	many_directories(300, "--allow-write", NODE_DIR);
+	build("moderate");
+	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
+	cr_assert_str_eq(launch.argv[3], "--args");
+	cr_assert_str_eq(launch.argv[5], "--");
+	text = descriptor(&launch, launch.argv[4]);
+	cr_assert_eq(bwrap_options(&a, chosen, &args, &err), 0);
+	cr_assert_gt(args.options.n, BWRAP_ARGV_INLINE);
+	vec_each(option, &args.options) {
+		str_cut(text, '\0', &word, &text);
+		cr_assert(str_eq(word, str_of(*option)), "%s", *option);
+	}
+	cr_assert_eq(text.n, 0);
+	launch_close(&launch);
+}
+
+Test(backend, too_many_options_are_refused)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+	struct launch launch;
+
+	many_directories(3100, "--allow-write", NODE_DIR);
+	build("moderate");
+	cr_assert_eq(prepare("/bin/true", argv, &launch), -CORDON_E_LIMIT);
+	cr_expect(strstr(err.message, "bubblewrap"), "%s", err.message);
+}
+
+/* Each hidden file takes a descriptor; they are named one by one and let go on failure. */
+Test(backend, hidden_files_each_get_an_empty_file)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+	int before = dup(0), after;
+	struct launch launch;
+	size_t seen = 0;
+
+	many_directories(20, "--deny", NODE_FILE);
+	build("moderate");
+	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
+	for (size_t i = 1; launch.argv[i]; i++)
+		if (!strcmp(launch.argv[i], "--ro-bind-data")) {
+			cr_expect_eq(number_of(launch.argv[i + 1]), 3 + (int)seen);
+			cr_expect_eq(descriptor(&launch, launch.argv[i + 1]).n, 0);
+			seen++;
+		}
+	cr_expect_eq(seen, 20);
+	launch_close(&launch);
+	close(before);
+
+	many_directories(LAUNCH_FDS_MAX + 1, "--deny", NODE_FILE);
+	build("moderate");
+	cr_assert_eq(prepare("/bin/true", argv, &launch), -CORDON_E_LIMIT);
+	after = dup(0);
+	cr_expect_eq(after, before, "a descriptor was left open");
+	close(after);
+}
+
+Test(backend, the_command_gets_the_environment_of_the_plan_only)
+{
+	static const char *const env[] = { "A=1", "GITHUB_TOKEN=x", "EMPTY=", NULL };
+	static char *const argv[] = { (char *)"true", NULL };
+	struct launch launch;
+
+	build("moderate");
+	input.environ = env;
+	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
+	cr_expect_str_eq(launch.envp[0], "A=1");
+	cr_expect_str_eq(launch.envp[1], "EMPTY=");
+	cr_expect_null(launch.envp[2]);
+	launch_close(&launch);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "policy/environ.h"
+#include "policy/profiles.h"
+#include "world_fake.h"
+
+#define ARENA_MAX ((size_t)256 << 20)
+
+static struct arena a;
+static struct fake_world fake;
+static struct config builtin, user, project;
+static struct layer flags;
+static struct policy_input in;
+static struct cordon_error err;
+
+static void setup(void)
+{
+	arena_init(&a, ARENA_MAX);
+	fake_world_init(&fake, &a);
+	memset(&flags, 0, sizeof(flags));
+	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
+	in = (struct policy_input){
+		.builtin = &builtin,
+		.flags = &flags,
+		.world = &fake.world,
+		.places = { .workdir = STR("/w"),
+			    .home = STR("/home/u"),
+			    .tmp = STR("/tmp"),
+			    .data = STR("/w"),
+			    .cordon_home = STR("/home/u/.cordon") },
+	};
+}
+
+static void teardown(void)
+{
+	arena_free(&a);
+}
+
+TestSuite(environ, .init = setup, .fini = teardown);
+
+static void flag(const char *name, const char *value)
+{
+	struct origin origin = { SOURCE_FLAGS, name, 0, 0 };
+	enum key key;
+
+	cr_assert(key_from_flag(str_of(name), &key));
+	cr_assert_eq(layer_add_text(&a, &flags, key, str_of(value), &origin, &err), 0, "%s",
+		     err.message);
+}
+
+static void file(struct config *config, enum source source, const char *text)
+{
+	cr_assert_eq(config_parse(&a, str_of(text), "file", source, config, &err), 0, "%s",
+		     err.message);
+	if (source == SOURCE_USER)
+		in.user = config;
+	else
+		in.project = config;
+}
+
+/* What is handed over, as "NAME=VALUE NAME=VALUE". */
+static const char *handed(const char *const *env)
+{
+	struct buf b = buf_make(1 << 16);
+	struct variables v;
+	struct policy *policy;
+	const char *text;
+
+	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
+	cr_assert_eq(environ_filter(&a, policy, env, &v, &err), 0, "%s", err.message);
+	vec_each(item, &v.items)
+		buf_addf(&b, "%s%.*s=%.*s", b.n ? " " : "", STR_ARG(item->name),
+			 STR_ARG(item->value));
+	text = arena_dup(&a, buf_str(&b));
+	buf_free(&b);
+	return text;
+}
+
+#define HANDED(wanted, ...) \
+	cr_expect_str_eq(handed((const char *const[]){ __VA_ARGS__, NULL }), wanted)
+
+Test(environ, names_that_look_like_secrets)
+{
+	static const char *const secret[] = {
+		"GITHUB_TOKEN",	 "AWS_SECRET_ACCESS_KEY",
+		"MY_API_KEY",	 "DB_PASSWORD",
+		"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS",
+		"KUBECONFIG",	 "DATABASE_URL",
+		"SENTRY_DSN",	 "CORDON_HOME",
+		"NPM_TOKEN",	 "XAUTHORITY",
+	};
+	static const char *const plain[] = { "HOME", "PATH",	 "LANG",   "TERM", "EDITOR",
+					     "CI",   "KEYBOARD", "MONKEY", "TZ",   "COLORTERM" };
+
+	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
+		cr_expect(environ_is_secret(str_of(secret[i])), "%s", secret[i]);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		cr_expect_not(environ_is_secret(str_of(plain[i])), "%s", plain[i]);
+}
+
+Test(environ, sorted_without_secrets_and_without_what_is_no_variable)
+{
+	HANDED("A= B=2 C==", "C==", "B=2", "A=", "NPM_TOKEN=x", "novalue", "=x", "BAD NAME=1",
+	       "TAB\t=1");
+}
+
+Test(environ, of_a_name_twice_the_last_counts)
+{
+	HANDED("A=2", "A=1", "A=2");
+	flag("--env", "A=3");
+	HANDED("A=3", "A=1", "A=2");
+	flag("--env", "A=4");
+	HANDED("A=4", "A=1");
+}
+
+Test(environ, a_bare_name_hands_on_and_a_value_sets)
+{
+	flag("--env", "GITHUB_TOKEN");
+	flag("--env", "NEW=a=b");
+	flag("--env", "EMPTY=");
+	HANDED("EMPTY= GITHUB_TOKEN=t NEW=a=b", "GITHUB_TOKEN=t");
+	/* Nothing to hand on is nothing, not an empty variable. */
+	HANDED("EMPTY= NEW=a=b", "NPM_TOKEN=t");
+}
+
+Test(environ, unset_drops_by_pattern_and_the_later_source_wins)
+{
+	file(&user, SOURCE_USER,
+	     "[sandbox]\nenv = { pass = [\"MY_*\"], unset = [\"LC_*\", \"KEEP\"] }\n");
+	flag("--unset-env", "MY_B*");
+	flag("--env", "KEEP");
+	HANDED("KEEP=1 MY_TOKEN=1", "LC_ALL=C", "KEEP=1", "MY_TOKEN=1", "MY_BOOK=1");
+}
+
+Test(environ, within_one_source_unset_beats_pass)
+{
+	file(&user, SOURCE_USER, "[sandbox]\nenv = { pass = [\"A*\"], unset = [\"AB\"] }\n");
+	HANDED("AC=1", "AB=1", "AC=1");
+}
+
+Test(environ, a_project_drops_what_flags_hand_on)
+{
+	file(&project, SOURCE_PROJECT, "[sandbox]\nenv = { unset = [\"CI\", \"*_TOKEN\"] }\n");
+	flag("--env", "CI=1");
+	flag("--env", "NPM_TOKEN");
+	HANDED("A=1", "A=1", "CI=0", "NPM_TOKEN=x");
+}
+
+Test(environ, what_was_dropped_is_known_by_name)
+{
+	static const char *const env[] = { "A=1", "NPM_TOKEN=value", NULL };
+	struct variables v;
+	struct policy *policy;
+
+	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0);
+	cr_assert_eq(environ_filter(&a, policy, env, &v, &err), 0);
+	cr_assert_eq(v.dropped.n, 1);
+	cr_expect(str_eq(v.dropped.at[0], STR("NPM_TOKEN")));
+}
+
+Test(environ, bytes_that_are_not_text_pass_untouched)
+{
+	HANDED("A=\xff\x01\n", "A=\xff\x01\n");
+	HANDED("", NULL);
+}
