@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the attacks need on the other side: something to execute, to swap, to wait for. */
+#include "attack.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static enum outcome do_nothing(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	_exit(42);
+}
+
+/* swap A B: exchanges two names until it is killed. */
+static enum outcome do_swap(int argc, char **argv)
+{
+	while (renameat2(AT_FDCWD, argument(argc, argv, 0), AT_FDCWD, argument(argc, argv, 1),
+			 RENAME_EXCHANGE) == 0)
+		;
+	return cannot("exchange");
+}
+
+/* victim READY: a process to attack. It ends by any signal, or with its parent. */
+static enum outcome do_victim(int argc, char **argv)
+{
+	FILE *ready = fopen(argument(argc, argv, 0), "w");
+
+	if (!ready)
+		return cannot("ready file");
+	fprintf(ready, "%d\n", (int)getpid());
+	fclose(ready);
+	for (;;)
+		pause();
+}
+
+/* Probing: one line "OP PATH" a row on standard input, one word a row as the answer.
+ * What is created is taken away again. */
+
+static int probe_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static int probe_create(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return unlink(path);
+}
+
+static int probe_write(const char *path)
+{
+	char name[4096];
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) < 0)
+		return probe_create(path);
+	if (S_ISDIR(st.st_mode)) {
+		snprintf(name, sizeof(name), "%s/cordon-probe", path);
+		return probe_create(name);
+	}
+	fd = open(path, O_WRONLY | O_APPEND);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static int probe_exec(const char *path)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl(path, path, "nothing", NULL);
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 42 ? 0 : -1;
+}
+
+static enum outcome do_probe(int argc, char **argv)
+{
+	static const struct {
+		const char *op;
+		int (*try)(const char *path);
+	} ops[] = { { "read", probe_read }, { "write", probe_write }, { "exec", probe_exec } };
+	char op[16], path[4096];
+
+	(void)argc, (void)argv;
+	while (scanf("%15s %4095s", op, path) == 2)
+		for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+			if (strcmp(op, ops[i].op) == 0)
+				puts(ops[i].try(path) == 0 ? "allow" : "deny");
+	return DONE;
+}
+
+const struct attack helper_programs[] = {
+	{ "nothing", do_nothing },
+	{ "swap", do_swap },
+	{ "victim", do_victim },
+	{ "probe", do_probe },
+	{ 0 },
+};
