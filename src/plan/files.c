@@ -200,6 +200,49 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 		plan_emit(t->c, OP_NOEXEC, p->path);
 }
 
+static int pin(struct tree *t, struct str dir, bool exec)
+{
+	struct compiler *c = t->c;
+	const char *path = arena_dup(c->arena, dir);
+	struct node node;
+	struct str real;
+	struct op *op;
+	int r;
+
+	if (!path)
+		return err_nomem(c->err, "compile");
+	r = c->in->world->resolve(c->in->world, c->arena, str_of(path), &real, &node, c->err);
+	if (r < 0)
+		return r;
+	if (!str_eq(real, dir) || node.type != NODE_DIR)
+		return err_set(c->err, CORDON_E_PATH, 0, "compile",
+			       "'%s' changed while cordon was looking at it", path);
+	op = plan_emit(c, OP_BIND_RW, str_of(path));
+	if (!op)
+		return 0;
+	op->source = op->path;
+	op->node = node;
+	push_view(t, (struct view){ op->path, ACCESS_WRITE, exec });
+	if (!exec)
+		plan_emit(c, OP_NOEXEC, str_of(path));
+	return 0;
+}
+
+/* Whoever may write the directories above something protected could move them away,
+ * with it, and put others in their place. A mount point cannot be renamed, so they
+ * become mounts of themselves. */
+static int pin_parents(struct tree *t, const struct spot *p, const struct view *around)
+{
+	int r = 0;
+
+	if (around->data != ACCESS_WRITE || around->scratch)
+		return 0;
+	for (size_t i = around->path.n + 1; i < p->path.n && r == 0; i++)
+		if (p->path.p[i] == '/')
+			r = pin(t, str_take(p->path, i), around->exec);
+	return r;
+}
+
 /* A path that does not exist: nothing to mount. Where the verdict is lower than what
  * is around it, the name has to be guarded; where it is higher, a rule somebody wrote
  * would silently do nothing. */
@@ -272,6 +315,7 @@ static int place_one(struct tree *t, const struct spot *p)
 	struct view around = *view_at(t, p->path);
 	struct decision d = policy_decide(policy, p->path);
 	bool same_mount = str_eq(around.path, p->path) && p->path.n > 1;
+	int r;
 
 	if (is_private(p->rule)) {
 		if (d.data_rule == p->rule && !same_mount)
@@ -295,9 +339,12 @@ static int place_one(struct tree *t, const struct spot *p)
 			emit_exec_change(t, p, &d, &around);
 		return 0;
 	}
-	if (!same_mount)
+	if (same_mount)
+		return 0;
+	r = pin_parents(t, p, &around);
+	if (r == 0)
 		emit_bind(t, p, &d);
-	return 0;
+	return r;
 }
 
 static void emit_hidden(struct tree *t)
