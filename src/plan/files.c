@@ -147,12 +147,13 @@ static void open_parents(struct tree *t)
 	}
 }
 
-static enum op_kind private_kind(struct str path)
+static enum op_kind private_kind(const struct compiler *c, struct str path)
 {
 	if (str_eq(path, STR("/dev")))
 		return OP_DEV;
+	/* The kernel mounts a /proc only for a pid namespace of one's own. */
 	if (str_eq(path, STR("/proc")))
-		return OP_PROC;
+		return policy_number(c->in->policy, KEY_SHARE_PID) ? OP_BIND_RO : OP_PROC;
 	return OP_TMPFS;
 }
 
@@ -165,11 +166,15 @@ static void emit_private(struct tree *t, const struct spot *p, const struct deci
 	/* Inside these the mechanism that makes /dev and /proc takes care. */
 	if (str_eq(p->path, STR("/dev/shm")) || str_eq(p->path, STR("/proc/sys")))
 		return;
-	op = plan_emit(t->c, private_kind(p->path), p->path);
+	op = plan_emit(t->c, private_kind(t->c, p->path), p->path);
 	if (!op)
 		return;
 	op->rule = p->rule;
 	tmpfs = op->kind == OP_TMPFS;
+	if (op->kind == OP_BIND_RO) {
+		op->source = p->path;
+		op->node = p->node;
+	}
 	if (tmpfs)
 		op->number = policy_number(t->c->in->policy, KEY_TMP_SIZE);
 	push_view(t, (struct view){ p->path, ACCESS_WRITE, !tmpfs || d->exec, .scratch = true });
