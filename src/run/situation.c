@@ -49,6 +49,32 @@ static int check_system_file(const char *path, struct cordon_error *err)
 	return err_hint(err, "chown root '%s' && chmod go-w '%s'", path, path);
 }
 
+/* A project file comes from whoever made the repository. Were it a link, what it leads to
+ * would show in messages about it. */
+static int read_project_file(struct arena *a, const char *path, struct config_file *ret,
+			     struct cordon_error *err)
+{
+	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	struct str text;
+	int r;
+
+	ret->path = path;
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 && errno != ELOOP)
+		return err_set(err, CORDON_E_CONFIG, errno, stage, "%s", path);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		err_set(err, CORDON_E_CONFIG, 0, stage, "%s is not a regular file", path);
+		return err_hint(err, "a project file must not be a link: copy what it leads to");
+	}
+	r = fd_read_stream(a, fd, path, CONFIG_BYTES_MAX, &text, err);
+	if (r < 0)
+		return r;
+	ret->present = true;
+	return config_parse(a, text, path, SOURCE_PROJECT, &ret->config, err);
+}
+
 /* .cordon.toml in the workdir or the nearest parent that has one. */
 static int read_project(struct situation *s, struct cordon_error *err)
 {
@@ -61,7 +87,7 @@ static int read_project(struct situation *s, struct cordon_error *err)
 
 		if (!path)
 			return err_nomem(err, stage);
-		r = read_config(s->arena, path, SOURCE_PROJECT, &s->project, err);
+		r = read_project_file(s->arena, path, &s->project, err);
 		if (r < 0 || s->project.present || dir.n == 1)
 			return r;
 		dir = path_parent(dir);
