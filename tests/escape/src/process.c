@@ -95,30 +95,36 @@ static enum outcome do_prlimit(int argc, char **argv)
 		     "prlimit of another process");
 }
 
-/* A grandchild in a session of its own that keeps the FIFO open until it dies. */
+/* Waits with nothing but the FIFO open. Its reader sees by the word that it lives, and
+ * by the end of the stream that it died. */
+static void linger(int fifo, int told)
+{
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	if (write(fifo, "alive\n", 6) != 6 || write(told, "x", 1) != 1)
+		_exit(1);
+	close(told);
+	for (;;)
+		pause();
+}
+
+/* A grandchild in a session of its own. */
 static enum outcome do_survive(int argc, char **argv)
 {
-	int fd = open(argument(argc, argv, 0), O_WRONLY);
+	int fd = open(argument(argc, argv, 0), O_WRONLY), told[2];
+	char byte;
 
-	if (fd < 0)
+	if (fd < 0 || pipe(told) < 0)
 		return cannot("open the FIFO");
 	if (fork() == 0) {
 		setsid();
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
-		if (fork() == 0) {
-			close(0);
-			close(1);
-			close(2);
-			/* The reader sees that it lives by this, and that it died by
-			 * the end of the stream. */
-			if (write(fd, "alive\n", 6) == 6)
-				for (;;)
-					pause();
-		}
+		if (fork() == 0)
+			linger(fd, told[1]);
 		_exit(0);
 	}
-	return DONE;
+	return judge(read(told[0], &byte, 1), "leave somebody behind");
 }
 
 /* A descriptor above the standard ones: lists what is open. */
