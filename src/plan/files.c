@@ -370,7 +370,8 @@ static void emit_hidden(struct tree *t)
 static void emit_root(struct tree *t)
 {
 	struct decision d = policy_decide(t->c->in->policy, STR("/"));
-	bool host = d.data != ACCESS_NONE;
+	/* A rule for "/" alone shows the directory, not what is in it. */
+	bool host = d.data != ACCESS_NONE && d.data_rule->kind != RULE_EXACT;
 
 	plan_emit(t->c, host ? OP_ROOT_HOST : OP_ROOT_EMPTY, STR("/"));
 	push_view(t, (struct view){ STR("/"), host ? ACCESS_READ : ACCESS_NONE, !host || d.exec });
