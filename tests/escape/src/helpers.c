@@ -40,17 +40,24 @@ static enum outcome do_victim(int argc, char **argv)
 		pause();
 }
 
-/* Probing: one line "OP PATH" a row on standard input, one word a row as the answer.
- * What is created is taken away again. */
+/* Probing: one line "OP PATH DEVICE INODE" a row on standard input, one word a row as the
+ * answer. What is created is taken away again. */
 
-static int probe_read(const char *path)
+struct object {
+	const char *path;
+	unsigned long dev, ino; /* 0: whichever it is */
+};
+
+static int probe_read(const struct object *o)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK);
+	int fd = open(o->path, O_RDONLY | O_NONBLOCK), same;
+	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
 	close(fd);
-	return 0;
+	same = !o->ino || (st.st_dev == o->dev && st.st_ino == o->ino);
+	return same ? 0 : -1;
 }
 
 static int probe_create(const char *path)
@@ -63,8 +70,9 @@ static int probe_create(const char *path)
 	return unlink(path);
 }
 
-static int probe_write(const char *path)
+static int probe_write(const struct object *o)
 {
+	const char *path = o->path;
 	char name[4096];
 	struct stat st;
 	int fd;
@@ -82,13 +90,13 @@ static int probe_write(const char *path)
 	return 0;
 }
 
-static int probe_exec(const char *path)
+static int probe_exec(const struct object *o)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		execl(path, path, "nothing", NULL);
+		execl(o->path, o->path, "nothing", NULL);
 		_exit(1);
 	}
 	waitpid(pid, &status, 0);
@@ -99,15 +107,16 @@ static enum outcome do_probe(int argc, char **argv)
 {
 	static const struct {
 		const char *op;
-		int (*try)(const char *path);
+		int (*try)(const struct object *o);
 	} ops[] = { { "read", probe_read }, { "write", probe_write }, { "exec", probe_exec } };
 	char op[16], path[4096];
+	struct object o = { .path = path };
 
 	(void)argc, (void)argv;
-	while (scanf("%15s %4095s", op, path) == 2)
+	while (scanf("%15s %4095s %lu %lu", op, path, &o.dev, &o.ino) == 4)
 		for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
 			if (strcmp(op, ops[i].op) == 0)
-				puts(ops[i].try(path) == 0 ? "allow" : "deny");
+				puts(ops[i].try(&o) == 0 ? "allow" : "deny");
 	return DONE;
 }
 
