@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "fmt/glob.h"
 
 /* A path that some rule mentions, or a hidden name that exists. */
 struct spot {
@@ -55,6 +56,25 @@ static int refuse_glob(struct compiler *c, const struct rule *rule, const char *
 		       rule->spelled.p, why);
 }
 
+/* The directory in which the pattern of a glob begins. */
+static struct str literal_part(struct str glob)
+{
+	struct str rest = glob, part;
+	size_t n = 0;
+
+	while (path_next(&rest, &part) && !glob_has_magic(part))
+		n = (size_t)(part.p - glob.p) + part.n;
+	return n ? str_take(glob, n) : STR("/");
+}
+
+/* Does a read rule by pattern give something, rather than take writing away? */
+static bool glob_opens(const struct compiler *c, const struct rule *rule)
+{
+	struct decision d = policy_decide(c->in->policy, literal_part(rule->path));
+
+	return rule->right == RIGHT_READ && d.data == ACCESS_NONE;
+}
+
 /* A glob protects names; it cannot show or hide a tree that exists (rule 9). */
 static int place_glob(struct tree *t, const struct rule *rule)
 {
@@ -63,7 +83,7 @@ static int place_glob(struct tree *t, const struct rule *rule)
 
 	if (rule->flags & RULE_ALIAS)
 		return 0;
-	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC) {
+	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC || glob_opens(c, rule)) {
 		refuse_glob(c, rule, "a grant must name its directories");
 		return err_hint(c->err, "grant the directory above it and deny what must stay out");
 	}
@@ -314,6 +334,19 @@ static bool is_private(const struct rule *rule)
 	return rule && rule->flags & RULE_PRIVATE;
 }
 
+/* What git writes are names and patterns, which no mount can single out in a directory
+ * that is read-only. So the directory itself stays as it is around it; what else exists
+ * in it is protected one by one, and the guard takes care of new names. */
+static bool is_open_git_dir(const struct tree *t, const struct spot *p, const struct decision *d)
+{
+	const struct policy *policy = t->c->in->policy;
+
+	return d->data_layer == LAYER_HIDDEN &&
+	       policy_number(policy, KEY_HIDDEN_WRITES) == HIDDEN_GIT &&
+	       (str_eq(p->path, policy->places.git_dir) ||
+		str_eq(p->path, policy->places.git_common));
+}
+
 static int place_one(struct tree *t, const struct spot *p)
 {
 	const struct policy *policy = t->c->in->policy;
@@ -334,6 +367,8 @@ static int place_one(struct tree *t, const struct spot *p)
 	}
 	if (p->node.type == NODE_ABSENT)
 		return place_absent(t, p, &d, &around);
+	if (is_open_git_dir(t, p, &d))
+		return 0;
 	if (p->rule && p->rule->kind == RULE_EXACT && p->node.type == NODE_DIR &&
 	    d.data_rule == p->rule && d.data != around.data)
 		return refuse_glob(t->c, p->rule,

@@ -151,18 +151,17 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 
 static bool is_hidden_name(const char *name)
 {
-	return name[0] == '.' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+	return name[0] == '.';
 }
 
 struct hidden_names {
 	VEC(struct hidden_name) items;
 };
 
-static int add_hidden(struct situation *s, const char *name, struct hidden_names *names,
-		      struct cordon_error *err)
+static int add_hidden(struct situation *s, struct str dir, const char *name,
+		      struct hidden_names *names, struct cordon_error *err)
 {
-	const char *path = arena_printf(s->arena, "%s/%s",
-					s->places.workdir.n == 1 ? "" : s->places.workdir.p, name);
+	const char *path = arena_printf(s->arena, "%s/%s", dir.n == 1 ? "" : dir.p, name);
 	struct hidden_name *slot = path ? vec_push(&names->items, s->arena) : NULL;
 	struct str real;
 
@@ -172,28 +171,46 @@ static int add_hidden(struct situation *s, const char *name, struct hidden_names
 	return s->world.resolve(&s->world, s->arena, slot->path, &real, &slot->node, err);
 }
 
-/* What is hidden at the top of the workdir exists and can be protected by a mount. */
-static int list_hidden(struct situation *s, struct hidden_names *names, struct cordon_error *err)
+static bool is_dot(const char *name)
 {
-	DIR *dir = opendir(s->places.workdir.p);
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* The names in a directory, or the hidden ones among them. They exist, so a mount can
+ * protect them. */
+static int list_names(struct situation *s, struct str path, bool all, struct hidden_names *names,
+		      struct cordon_error *err)
+{
+	DIR *dir = opendir(path.p);
 	const struct dirent *entry;
 	int r = 0;
 
 	if (!dir)
-		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", s->places.workdir.p);
+		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", path.p);
 	while (r == 0 && (entry = readdir(dir))) {
 		/* A symlink cannot be mounted over, and its target is elsewhere. */
-		if (!is_hidden_name(entry->d_name) || entry->d_type == DT_LNK)
+		if (is_dot(entry->d_name) || entry->d_type == DT_LNK ||
+		    !(all || is_hidden_name(entry->d_name)))
 			continue;
 		if (names->items.n == HIDDEN_MAX)
 			r = err_set(err, CORDON_E_LIMIT, 0, "hidden",
-				    "%s holds more than %d hidden names", s->places.workdir.p,
-				    HIDDEN_MAX);
+				    "%s holds more than %d hidden names", path.p, HIDDEN_MAX);
 		else
-			r = add_hidden(s, entry->d_name, names, err);
+			r = add_hidden(s, path, entry->d_name, names, err);
 	}
 	closedir(dir);
 	return r;
+}
+
+/* At the top of the workdir; and in its git directory when that stays open for git. */
+static int list_hidden(struct situation *s, struct hidden_names *names, struct cordon_error *err)
+{
+	struct str git = s->places.git_dir;
+	bool open_git = policy_number(s->policy, KEY_HIDDEN_WRITES) == HIDDEN_GIT && git.n &&
+			path_below(git, s->places.workdir);
+	int r = list_names(s, s->places.workdir, false, names, err);
+
+	return r < 0 || !open_git ? r : list_names(s, git, true, names, err);
 }
 
 int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
