@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dispatch only. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/opts.h"
@@ -41,11 +42,28 @@ static int dispatch(char **argv, struct arena *a)
 	return o.command ? o.command->main(&o) : no_command(&o);
 }
 
+/* With another's rights cordon would read, write and kill for whoever calls it. */
+static int check_ids(void)
+{
+	const struct opts none = { 0 };
+	struct cordon_error err;
+
+	if (getuid() == geteuid() && getgid() == getegid())
+		return 0;
+	err_set(&err, CORDON_E_SYSTEM, 0, "start", "cordon must not be installed setuid or setgid");
+	err_hint(&err, "it needs no rights of its own: chmod ug-s on the program");
+	return out_error(&none, &err);
+}
+
 int main(int argc, char **argv)
 {
 	autoarena struct arena a;
+	int status;
 
 	out_prepare();
+	status = check_ids();
+	if (status)
+		return status;
 	arena_init(&a, MEMORY_MAX);
 	return dispatch(argv + (argc > 0), &a);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "fmt/glob.h"
 
 /* A path that some rule mentions, or a hidden name that exists. */
 struct spot {
@@ -56,6 +57,25 @@ static int refuse_glob(struct compiler *c, const struct rule *rule, const char *
 		       rule->spelled.p, why);
 }
 
+/* The directory in which the pattern of a glob begins. */
+static struct str literal_part(struct str glob)
+{
+	struct str rest = glob, part;
+	size_t n = 0;
+
+	while (path_next(&rest, &part) && !glob_has_magic(part))
+		n = (size_t)(part.p - glob.p) + part.n;
+	return n ? str_take(glob, n) : STR("/");
+}
+
+/* Does a read rule by pattern give something, rather than take writing away? */
+static bool glob_opens(const struct compiler *c, const struct rule *rule)
+{
+	struct decision d = policy_decide(c->in->policy, literal_part(rule->path));
+
+	return rule->right == RIGHT_READ && d.data == ACCESS_NONE;
+}
+
 /* A glob protects names; it cannot show or hide a tree that exists (rule 9). */
 static int place_glob(struct tree *t, const struct rule *rule)
 {
@@ -64,7 +84,7 @@ static int place_glob(struct tree *t, const struct rule *rule)
 
 	if (rule->flags & RULE_ALIAS)
 		return 0;
-	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC) {
+	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC || glob_opens(c, rule)) {
 		refuse_glob(c, rule, "a grant must name its directories");
 		return err_hint(c->err, "grant the directory above it and deny what must stay out");
 	}
@@ -149,12 +169,13 @@ static void open_parents(struct tree *t)
 	}
 }
 
-static enum op_kind private_kind(struct str path)
+static enum op_kind private_kind(const struct compiler *c, struct str path)
 {
 	if (str_eq(path, STR("/dev")))
 		return OP_DEV;
+	/* The kernel mounts a /proc only for a pid namespace of one's own. */
 	if (str_eq(path, STR("/proc")))
-		return OP_PROC;
+		return policy_number(c->in->policy, KEY_SHARE_PID) ? OP_BIND_RO : OP_PROC;
 	return OP_TMPFS;
 }
 
@@ -171,11 +192,15 @@ static void emit_private(struct tree *t, const struct spot *p, const struct deci
 	/* In the host's tree there is nothing to mount on, and nobody can make it. */
 	if (p->node.type != NODE_DIR && around->data != ACCESS_NONE)
 		return;
-	op = plan_emit(t->c, private_kind(p->path), p->path);
+	op = plan_emit(t->c, private_kind(t->c, p->path), p->path);
 	if (!op)
 		return;
 	op->rule = p->rule;
 	tmpfs = op->kind == OP_TMPFS;
+	if (op->kind == OP_BIND_RO) {
+		op->source = p->path;
+		op->node = p->node;
+	}
 	if (tmpfs)
 		op->number = policy_number(t->c->in->policy, KEY_TMP_SIZE);
 	push_view(t, (struct view){ p->path, ACCESS_WRITE, !tmpfs || d->exec, .scratch = true });
@@ -204,6 +229,49 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 				    .hidden_dir = d->data == ACCESS_NONE && dir });
 	if (d->data != ACCESS_NONE && !d->exec)
 		plan_emit(t->c, OP_NOEXEC, p->path);
+}
+
+static int pin(struct tree *t, struct str dir, bool exec)
+{
+	struct compiler *c = t->c;
+	const char *path = arena_dup(c->arena, dir);
+	struct node node;
+	struct str real;
+	struct op *op;
+	int r;
+
+	if (!path)
+		return err_nomem(c->err, "compile");
+	r = c->in->world->resolve(c->in->world, c->arena, str_of(path), &real, &node, c->err);
+	if (r < 0)
+		return r;
+	if (!str_eq(real, dir) || node.type != NODE_DIR)
+		return err_set(c->err, CORDON_E_PATH, 0, "compile",
+			       "'%s' changed while cordon was looking at it", path);
+	op = plan_emit(c, OP_BIND_RW, str_of(path));
+	if (!op)
+		return 0;
+	op->source = op->path;
+	op->node = node;
+	push_view(t, (struct view){ op->path, ACCESS_WRITE, exec });
+	if (!exec)
+		plan_emit(c, OP_NOEXEC, str_of(path));
+	return 0;
+}
+
+/* Whoever may write the directories above something protected could move them away,
+ * with it, and put others in their place. A mount point cannot be renamed, so they
+ * become mounts of themselves. */
+static int pin_parents(struct tree *t, const struct spot *p, const struct view *around)
+{
+	int r = 0;
+
+	if (around->data != ACCESS_WRITE || around->scratch)
+		return 0;
+	for (size_t i = around->path.n + 1; i < p->path.n && r == 0; i++)
+		if (p->path.p[i] == '/')
+			r = pin(t, str_take(p->path, i), around->exec);
+	return r;
 }
 
 /* A path that does not exist: nothing to mount. Where the verdict is lower than what
@@ -294,12 +362,26 @@ static bool is_private(const struct rule *rule)
 	return rule && rule->flags & RULE_PRIVATE;
 }
 
+/* What git writes are names and patterns, which no mount can single out in a directory
+ * that is read-only. So the directory itself stays as it is around it; what else exists
+ * in it is protected one by one, and the guard takes care of new names. */
+static bool is_open_git_dir(const struct tree *t, const struct spot *p, const struct decision *d)
+{
+	const struct policy *policy = t->c->in->policy;
+
+	return d->data_layer == LAYER_HIDDEN &&
+	       policy_number(policy, KEY_HIDDEN_WRITES) == HIDDEN_GIT &&
+	       (str_eq(p->path, policy->places.git_dir) ||
+		str_eq(p->path, policy->places.git_common));
+}
+
 static int place_one(struct tree *t, const struct spot *p)
 {
 	const struct policy *policy = t->c->in->policy;
 	struct view around = *view_at(t, p->path);
 	struct decision d = policy_decide(policy, p->path);
 	bool same_mount = str_eq(around.path, p->path) && p->path.n > 1;
+	int r;
 
 	if (is_private(p->rule)) {
 		if (d.data_rule == p->rule && !same_mount)
@@ -317,6 +399,8 @@ static int place_one(struct tree *t, const struct spot *p)
 	}
 	if (p->node.type == NODE_ABSENT)
 		return place_absent(t, p, &d, &around);
+	if (is_open_git_dir(t, p, &d))
+		return 0;
 	if (p->rule && p->rule->kind == RULE_EXACT && p->node.type == NODE_DIR &&
 	    d.data_rule == p->rule && d.data != around.data)
 		return refuse_glob(t->c, p->rule,
@@ -327,9 +411,12 @@ static int place_one(struct tree *t, const struct spot *p)
 			emit_exec_change(t, p, &d, &around);
 		return 0;
 	}
-	if (!same_mount)
+	if (same_mount)
+		return 0;
+	r = pin_parents(t, p, &around);
+	if (r == 0)
 		emit_bind(t, p, &d);
-	return 0;
+	return r;
 }
 
 static void emit_hidden(struct tree *t)
@@ -362,7 +449,8 @@ static void emit_sockets(struct tree *t)
 static void emit_root(struct tree *t)
 {
 	struct decision d = policy_decide(t->c->in->policy, STR("/"));
-	bool host = d.data != ACCESS_NONE;
+	/* A rule for "/" alone shows the directory, not what is in it. */
+	bool host = d.data != ACCESS_NONE && d.data_rule->kind != RULE_EXACT;
 
 	plan_emit(t->c, host ? OP_ROOT_HOST : OP_ROOT_EMPTY, STR("/"));
 	push_view(t, (struct view){ STR("/"), host ? ACCESS_READ : ACCESS_NONE, !host || d.exec });

@@ -89,7 +89,7 @@ struct found_path {
 struct plan_input {
 	const struct policy *policy;
 	const struct claims *claims;
-	const struct world *world;	/* for unix sockets */
+	const struct world *world;	/* for sockets, and parents of what is protected */
 	const char *const *environ;	/* the caller's, NULL-terminated "NAME=VALUE" */
 	const struct found_path *hidden;	/* hidden names at the top of the workdir */
 	size_t hidden_count;

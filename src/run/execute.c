@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,21 @@ static int find_program(const struct situation *s, struct arena *a, const struct
 		return err_set(err, CORDON_E_NOT_FOUND, ENAMETOOLONG, stage, "%s", name);
 	*ret = full;
 	return check_program(s, a, full, err);
+}
+
+/* A directory as a standard stream would lead around every mount: openat on it starts in
+ * the host's tree. */
+static int check_streams(const struct situation *s, struct cordon_error *err)
+{
+	struct stat st;
+
+	for (int fd = 0; s->policy->confined && fd < 3; fd++)
+		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+			err_set(err, CORDON_E_BLOCKED, 0, stage,
+				"standard stream %d is a directory, which leads outside", fd);
+			return err_hint(err, "redirect it: </dev/null");
+		}
+	return 0;
 }
 
 /* spawn with the backend's program and descriptors in place of the command's. */
@@ -185,7 +201,9 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	int r;
 
 	launch_init(&launch);
-	r = find_program(s, a, plan, options->argv[0], &in.program, &why);
+	r = check_streams(s, &why);
+	if (r == 0)
+		r = find_program(s, a, plan, options->argv[0], &in.program, &why);
 	if (r == 0)
 		r = backend->prepare(a, &in, &launch, &why);
 	if (r < 0) {

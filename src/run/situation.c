@@ -70,6 +70,32 @@ static int check_system_file(const char *path, struct cordon_error *err)
 	return err_hint(err, "chown root '%s' && chmod go-w '%s'", path, path);
 }
 
+/* A project file comes from whoever made the repository. Were it a link, what it leads to
+ * would show in messages about it. */
+static int read_project_file(struct arena *a, const char *path, struct config_file *ret,
+			     struct cordon_error *err)
+{
+	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	struct str text;
+	int r;
+
+	ret->path = path;
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 && errno != ELOOP)
+		return err_set(err, CORDON_E_CONFIG, errno, stage, "%s", path);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		err_set(err, CORDON_E_CONFIG, 0, stage, "%s is not a regular file", path);
+		return err_hint(err, "a project file must not be a link: copy what it leads to");
+	}
+	r = fd_read_stream(a, fd, path, CONFIG_BYTES_MAX, &text, err);
+	if (r < 0)
+		return r;
+	ret->present = true;
+	return config_parse(a, text, path, SOURCE_PROJECT, &ret->config, err);
+}
+
 /* .cordon.toml in the workdir or the nearest parent that has one. */
 static int read_project(struct situation *s, struct cordon_error *err)
 {
@@ -82,7 +108,7 @@ static int read_project(struct situation *s, struct cordon_error *err)
 
 		if (!path)
 			return err_nomem(err, stage);
-		r = read_config(s->arena, path, SOURCE_PROJECT, &s->project, err);
+		r = read_project_file(s->arena, path, &s->project, err);
 		if (r < 0 || s->project.present || dir.n == 1)
 			return r;
 		dir = path_parent(dir);
@@ -146,7 +172,7 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 
 static bool is_hidden_name(const char *name)
 {
-	return name[0] == '.' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+	return name[0] == '.';
 }
 
 struct found_paths {
@@ -163,33 +189,50 @@ static int add_found(struct situation *s, struct str path, struct found_paths *f
 	return s->world.resolve(&s->world, s->arena, path, &slot->path, &slot->node, err);
 }
 
-/* What is hidden at the top of the workdir exists and can be protected by a mount. */
-static int list_hidden(struct situation *s, struct found_paths *found, struct cordon_error *err)
+static bool is_dot(const char *name)
 {
-	struct str workdir = s->places.workdir;
-	DIR *dir = opendir(workdir.p);
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* The names in a directory, or the hidden ones among them. They exist, so a mount can
+ * protect them. */
+static int list_names(struct situation *s, struct str path, bool all, struct found_paths *found,
+		      struct cordon_error *err)
+{
+	DIR *dir = opendir(path.p);
 	const struct dirent *entry;
 	int r = 0;
 
 	if (!dir)
-		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", workdir.p);
+		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", path.p);
 	while (r == 0 && (entry = readdir(dir))) {
-		const char *path;
+		const char *name;
 
 		/* A symlink cannot be mounted over, and its target is elsewhere. */
-		if (!is_hidden_name(entry->d_name) || entry->d_type == DT_LNK)
+		if (is_dot(entry->d_name) || entry->d_type == DT_LNK ||
+		    !(all || is_hidden_name(entry->d_name)))
 			continue;
 		if (found->items.n == HIDDEN_MAX) {
 			r = err_set(err, CORDON_E_LIMIT, 0, "hidden",
-				    "%s holds more than %d hidden names", workdir.p, HIDDEN_MAX);
+				    "%s holds more than %d hidden names", path.p, HIDDEN_MAX);
 			break;
 		}
-		path = arena_printf(s->arena, "%s/%s", workdir.n == 1 ? "" : workdir.p,
-				    entry->d_name);
-		r = path ? add_found(s, str_of(path), found, err) : err_nomem(err, stage);
+		name = arena_printf(s->arena, "%s/%s", path.n == 1 ? "" : path.p, entry->d_name);
+		r = name ? add_found(s, str_of(name), found, err) : err_nomem(err, stage);
 	}
 	closedir(dir);
 	return r;
+}
+
+/* At the top of the workdir; and in its git directory when that stays open for git. */
+static int list_hidden(struct situation *s, struct found_paths *found, struct cordon_error *err)
+{
+	struct str git = s->places.git_dir;
+	bool open_git = policy_number(s->policy, KEY_HIDDEN_WRITES) == HIDDEN_GIT && git.n &&
+			path_below(git, s->places.workdir);
+	int r = list_names(s, s->places.workdir, false, found, err);
+
+	return r < 0 || !open_git ? r : list_names(s, git, true, found, err);
 }
 
 /* The last of the eight columns of /proc/net/unix; empty when a socket has no path. */

@@ -234,11 +234,16 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 	return 0;
 }
 
+/* Read-only keeps mode, owner and times of the host's nodes from a real root; a device
+ * is written to all the same. */
+#define DEVICE_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY)
+
 static CHILD_SAFE int open_devices(struct mounter *w)
 {
 	for (size_t i = 0; i < DEVICES; i++) {
 		w->devices[i] = clone_tree(AT_FDCWD, device_nodes[i].path);
-		if (w->devices[i] < 0)
+		if (w->devices[i] < 0 ||
+		    set_attributes(w->devices[i], DEVICE_ATTRIBUTES, 0) < 0)
 			return fail(w, "cannot take", device_nodes[i].path);
 	}
 	return 0;

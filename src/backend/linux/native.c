@@ -304,6 +304,9 @@ static void prepare_filters(struct preparation *p)
 	if (find_op(p->plan, OP_NO_PTRACE))
 		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_noptrace,
 							     SECCOMP_ARCH_NATIVE);
+	if (find_op(p->plan, OP_NOEXEC))
+		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_noexecmem,
+							     SECCOMP_ARCH_NATIVE);
 }
 
 /* What real root keeps, in a user namespace that maps all ids: enough to work with

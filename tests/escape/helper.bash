@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # status, output and stderr come from bats
+#
+# What every file of attacks starts with. Beside the helper of tests/cli:
+#
+#	./attack	the program with the attacks, in the workdir
+#	$PROFILES	the profiles that `inside` goes through: moderate and strict
+#	$SECRET		what must never be printed; it is in the secrets of $HOME
+#	$OUTSIDE	a directory that is neither home nor workdir
+#
+# An attack exits with 0 when it succeeded, 10 when it was refused and 20 when it could
+# not be tried (tests/escape/src/attack.h).
+
+load ../cli/helper
+
+# Not in a place that a profile replaces by a private one (/tmp, /var/tmp, /run):
+# otherwise everything would be out of reach, and nothing would be tested.
+ground() {
+	if [ -n "${CORDON_ESCAPE_TMP:-}" ]; then
+		echo "$CORDON_ESCAPE_TMP"
+	elif is_root; then
+		echo /home
+	else
+		echo "$HOME"
+	fi
+}
+
+escape_setup() {
+	CORDON_TEST_TMP=$(ground) cordon_setup
+	PROFILES='moderate strict'
+	FLAGS=()
+	SECRET=marker-$RANDOM$RANDOM
+	OUTSIDE=$SCRATCH/outside
+	BACKGROUND=()
+	mkdir -p "$OUTSIDE" "$HOME/.ssh" "$HOME/.config/gh" "$HOME/notes"
+	for file in .ssh/id .netrc .bashrc .config/gh/hosts.yml notes/plain; do
+		echo "$SECRET" >"$HOME/$file"
+	done
+	echo "$SECRET" >"$OUTSIDE/file"
+	cp "${ATTACK:-$(dirname "$CORDON")/tests/escape/attack}" attack
+	ATTACK_PATH=$WORKDIR/attack
+}
+
+escape_teardown() {
+	for pid in "${BACKGROUND[@]}"; do
+		kill -KILL "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	cordon_teardown
+}
+
+setup() {
+	escape_setup
+}
+
+teardown() {
+	escape_teardown
+}
+
+# Runs a program until the test ends; its process id is in $STARTED.
+background() {
+	"$@" >/dev/null 2>&1 3>&- &
+	STARTED=$!
+	BACKGROUND+=("$STARTED")
+}
+
+# A process of the caller, outside, in $VICTIM.
+start_victim() {
+	mkfifo "$SCRATCH/ready"
+	background env CANARY_TOKEN="$SECRET" "$ATTACK_PATH" victim "$SCRATCH/ready"
+	read -r VICTIM <"$SCRATCH/ready"
+}
+
+# start_server KIND WHERE: its port is in $PORT; who reached it in $SCRATCH/hits.
+start_server() {
+	rm -f "$SCRATCH/ready"
+	mkfifo "$SCRATCH/ready"
+	: >"$SCRATCH/hits"
+	background "$ATTACK_PATH" serve "$1" "$2" "$SCRATCH/ready" "$SCRATCH/hits"
+	read -r PORT <"$SCRATCH/ready"
+}
+
+# The attack works where nothing stops it.
+bare() {
+	run ./attack "$@"
+	[ "$status" -eq 0 ] || fail "without cordon the attack must succeed: $*" "$(outcome)"
+}
+
+# The attack is refused inside, under every profile of $PROFILES and with $FLAGS.
+inside() {
+	local profile
+
+	for profile in $PROFILES; do
+		run cordon run -q -p "$profile" "${FLAGS[@]}" -- ./attack "$@"
+		[ "$status" -eq 10 ] || fail "$profile: not held: $*" "$(outcome)"
+		refute_contains "$SECRET"
+	done
+}
+
+# Both. The order keeps what a successful attack left from helping the next one.
+holds() {
+	inside "$@"
+	bare "$@"
+}
+
+# For what a plain user could not do without cordon either.
+holds_root() {
+	inside "$@"
+	if is_root; then
+		bare "$@"
+	fi
+}
+
+# For what not every kernel has.
+holds_where_known() {
+	inside "$@"
+	run ./attack "$@"
+	[ "$status" -eq 0 ] || echo "# this kernel does not have it: $*" >&3
+}
+
+# gap REASON NAME ARGS...: an attack that is known to succeed until something else is
+# there. Skips as long as that is so, and fails once it holds, so that the mark goes.
+gap() {
+	local reason=$1
+	shift
+	run cordon run -q -p "${PROFILES%% *}" "${FLAGS[@]}" -- ./attack "$@"
+	[ "$status" -ne 10 ] || fail "holds now: turn the gap into a test" "$(outcome)"
+	skip "$reason"
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Sockets and the network: H55 to H61, H64, H73. Nothing here leaves the machine: what is
+# aimed at other addresses only asks for a route.
+
+load helper
+
+# reached KIND WHERE: the server of the host is reached without cordon, not with it.
+unreached() {
+	local kind=$1 where=$2
+	inside connect "$kind" "$where"
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+	bare connect "$kind" "$where"
+}
+
+# Short enough for a socket's address, not in a private place.
+short_dir() {
+	SOCKETS=$(mktemp -d "$(ground)/s.XXXXXX")
+}
+
+teardown() {
+	[ -z "${SOCKETS:-}" ] || rm -rf "$SOCKETS"
+	escape_teardown
+}
+
+@test "H73 a server on the host's loopback" {
+	start_server tcp 0
+	unreached tcp "$PORT"
+}
+
+@test "H57 UDP to the host's loopback" {
+	start_server udp 0
+	unreached udp "$PORT"
+}
+
+@test "H55 MPTCP to the host's loopback" {
+	start_server tcp 0
+	inside connect mptcp "$PORT"
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+	run ./attack connect mptcp "$PORT"
+	[ "$status" -eq 0 ] || echo "# this kernel has no MPTCP" >&3
+}
+
+@test "H56 MSG_FASTOPEN to the host's loopback" {
+	start_server tcp 0
+	inside fastopen "$PORT"
+	inside fastopen-connect
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+	bare fastopen "$PORT"
+}
+
+@test "no route leads out" {
+	inside route
+	# An empty list is off; so is one that only the project file fills.
+	for list in '[]' '"off"'; do
+		mkdir -p -m 700 "$HOME/.cordon"
+		printf '[sandbox]\nnetwork = %s\n' "$list" >"$HOME/.cordon/config.toml"
+		inside route
+	done
+}
+
+@test "H64 an empty allow-list allows nothing, also on top of a profile with network" {
+	start_server tcp 0
+	mkdir -p -m 700 "$HOME/.cordon"
+	printf '[sandbox]\nnetwork = []\n' >"$HOME/.cordon/config.toml"
+	PROFILES='moderate permissive agent'
+	for profile in $PROFILES; do
+		run cordon run -q -p $profile -- ./attack connect tcp "$PORT"
+		[ "$status" -eq 10 ] || [ "$status" -eq 125 ] || fail "$profile" "$(outcome)"
+	done
+	rm "$HOME/.cordon/config.toml"
+	run cordon run -q --allow-network= -- ./attack connect tcp "$PORT"
+	[ "$status" -eq 10 ] || [ "$status" -eq 125 ] || fail "flag" "$(outcome)"
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+	# The profile does give the network when nobody takes it away.
+	run cordon run -q -p permissive -- ./attack connect tcp "$PORT"
+	assert_success
+}
+
+@test "H64 a project file that takes the network away is heard" {
+	start_server tcp 0
+	printf '[sandbox]\nnetwork = "off"\n' >.cordon.toml
+	run cordon run -q -p permissive -- ./attack connect tcp "$PORT"
+	assert_status 10
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+}
+
+# Connecting to a path asks neither the mount nor Landlock (ABI 7), so it takes somebody
+# who looks at the call.
+NO_BROKER="unix sockets by path, in a tree that is shown, need the broker"
+
+@test "H58 a unix socket in home" {
+	short_dir
+	start_server unix "$SOCKETS/s"
+	HOME=$SOCKETS gap "$NO_BROKER" connect unix "$SOCKETS/s"
+}
+
+@test "H58 a unix socket beside home and workdir" {
+	short_dir
+	start_server unix "$SOCKETS/s"
+	PROFILES=strict
+	unreached unix "$SOCKETS/s"
+	PROFILES=moderate
+	gap "$NO_BROKER" connect unix "$SOCKETS/s"
+}
+
+@test "H58 a unix socket with the network on" {
+	short_dir
+	start_server unix "$SOCKETS/s"
+	PROFILES='permissive agent'
+	gap "$NO_BROKER" connect unix "$SOCKETS/s"
+}
+
+@test "H58 a unix datagram, connected and not" {
+	short_dir
+	start_server unix-dgram "$SOCKETS/s"
+	PROFILES=strict
+	inside sendto unix-dgram "$SOCKETS/s"
+	unreached unix-dgram "$SOCKETS/s"
+	bare sendto unix-dgram "$SOCKETS/s"
+	PROFILES=moderate
+	gap "$NO_BROKER" sendto unix-dgram "$SOCKETS/s"
+}
+
+@test "H58 a unix socket in the workdir" {
+	short_dir
+	mkdir "$SOCKETS/w"
+	cp attack "$SOCKETS/w"
+	start_server unix "$SOCKETS/w/s"
+	cd "$SOCKETS/w"
+	gap "$NO_BROKER" connect unix "$SOCKETS/w/s"
+}
+
+@test "H58 a unix socket in /run, /tmp and /dev/shm" {
+	for dir in /tmp /var/tmp /dev/shm /run; do
+		[ -w $dir ] || continue
+		SOCKETS=$(mktemp -d $dir/s.XXXXXX)
+		start_server unix "$SOCKETS/s"
+		unreached unix "$SOCKETS/s"
+		rm -rf "$SOCKETS"
+	done
+}
+
+@test "H58 a socket named with --allow-unix is reached, and only that one" {
+	short_dir
+	start_server unix "$SOCKETS/s"
+	run cordon run -q --allow-unix "$SOCKETS/s" -- ./attack connect unix "$SOCKETS/s"
+	assert_success
+	start_server unix "$SOCKETS/t"
+	FLAGS=(--allow-unix "$SOCKETS/s")
+	PROFILES=strict
+	inside connect unix "$SOCKETS/t"
+}
+
+@test "H59 an abstract socket" {
+	start_server abstract "cordon-escape-$SECRET"
+	unreached abstract "cordon-escape-$SECRET"
+}
+
+@test "H59 an abstract socket with the network on" {
+	start_server abstract "cordon-escape-$SECRET"
+	PROFILES='permissive agent'
+	unreached abstract "cordon-escape-$SECRET"
+}
+
+@test "H59 an abstract datagram" {
+	start_server abstract-dgram "cordon-escape-$SECRET"
+	inside sendto abstract-dgram "cordon-escape-$SECRET"
+	unreached abstract-dgram "cordon-escape-$SECRET"
+}
+
+# family NAME FAMILY TYPE PROTOCOL
+@test "H61 vsock" { holds_where_known family 40 1 0; }
+@test "H61 packet" { holds_root family 17 3 0; }
+@test "H61 packet by the old type" { holds_root family 2 10 768; }
+@test "H61 netlink audit" { holds_where_known family 16 3 9; }
+@test "H61 netlink socket diagnosis" { holds_where_known family 16 3 4; }
+@test "H61 netlink kobject events" { holds_where_known family 16 3 15; }
+@test "H61 crypto" { holds_where_known family 38 5 0; }
+@test "H61 key management" { holds_where_known family 15 3 2; }
+@test "H61 xdp" { holds_where_known family 44 3 0; }
+@test "H61 bluetooth" { holds_where_known family 31 3 1; }
+@test "H61 can" { holds_where_known family 29 3 1; }
+@test "H61 tipc" { holds_where_known family 30 2 0; }
+@test "H61 qrtr" { holds_where_known family 42 2 0; }
+@test "H57 sctp" { holds_where_known family 2 1 132; }
+@test "H57 dccp" { holds_where_known family 2 6 33; }
+@test "H57 smc" { holds_where_known family 43 1 0; }
+@test "H57 rds" { holds_where_known family 21 5 0; }
+@test "H57 raw" { holds_root family 2 3 1; }
+@test "H57 ping" { holds_where_known family 2 2 1; }
+@test "H03 packet with high bits in every argument" { inside family 17 3 0 high; }
+@test "H03 raw with high bits in every argument" { inside family 2 3 1 high; }
+
+@test "neighbour: localhost inside is usable and private" {
+	run cordon run -q -- /bin/sh -c 'mkfifo r; ./attack serve tcp 0 r hits & read -r p <r
+		./attack connect tcp "$p"; s=$?; kill $!; exit $s'
+	assert_success
+}
