@@ -115,7 +115,7 @@ static void add_op(struct writer *w, const struct op *op)
 		add(w, "--unshare-cgroup-try");
 		break;
 	case OP_ROOT_HOST:
-		add3(w, "--ro-bind", STR("/"), STR("/"));
+		add3(w, op->number ? "--bind" : "--ro-bind", STR("/"), STR("/"));
 		break;
 	case OP_SYMLINK:
 		add3(w, "--symlink", op->source, op->path);
@@ -166,6 +166,7 @@ static void add_op(struct writer *w, const struct op *op)
 	case OP_LIMIT:
 	case OP_NET_HOST:
 	case OP_LISTEN_PORT:
+	case OP_KNOW_SOCKETS:
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:

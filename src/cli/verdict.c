@@ -93,6 +93,8 @@ static bool op_shows(const struct op *op, enum access *ret)
 		*ret = ACCESS_NONE;
 		return true;
 	case OP_ROOT_HOST:
+		*ret = op->number ? ACCESS_WRITE : ACCESS_READ;
+		return true;
 	case OP_SYMLINK:
 	case OP_BIND_RO:
 		*ret = ACCESS_READ;
@@ -113,6 +115,7 @@ static bool op_shows(const struct op *op, enum access *ret)
 	case OP_UNSHARE_CGROUP:
 	case OP_NET_HOST:
 	case OP_LISTEN_PORT:
+	case OP_KNOW_SOCKETS:
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:

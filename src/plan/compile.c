@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "fmt/located.h"
 #include "plan/plan_in.h"
 #include "policy/environ.h"
 #include "policy/resolve.h"
@@ -100,6 +101,23 @@ static void open_above(struct compiler *c, struct str path)
 			op->number = 1;
 }
 
+/* Naming a socket opens it in spite of a profile's rule, not against a deny that counts
+ * as much or more. */
+static int check_socket(struct compiler *c, const struct statement *s, struct str real)
+{
+	struct decision d = policy_decide(c->in->policy, real);
+	bool narrowed = d.data_layer == LAYER_PROJECT || d.data_layer == LAYER_LOCKED ||
+			d.data_layer == LAYER_CORDON;
+
+	if (d.data != ACCESS_NONE || !d.data_rule ||
+	    (!narrowed && d.data_rule->origin.source < s->origin.source))
+		return 0;
+	origin_error(c->err, CORDON_E_CONFIG, stage, &s->origin,
+		     "unix socket %s is denied by a rule that counts more",
+		     quote(d.data_rule->spelled).text);
+	return err_hint(c->err, "take the deny back where it was said, or do without the socket");
+}
+
 static int emit_sockets(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
@@ -118,6 +136,9 @@ static int emit_sockets(struct compiler *c)
 				       s->text.p,
 				       node.type == NODE_ABSENT ? "does not exist"
 								: "is not a socket");
+		r = check_socket(c, s, real);
+		if (r < 0)
+			return r;
 		open_above(c, real);
 		op = plan_emit(c, OP_SOCKET, real);
 		if (op) {

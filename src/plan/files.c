@@ -169,6 +169,11 @@ static void open_parents(struct tree *t)
 	}
 }
 
+static bool is_private(const struct rule *rule)
+{
+	return rule && rule->flags & RULE_PRIVATE;
+}
+
 static enum op_kind private_kind(const struct compiler *c, struct str path)
 {
 	if (str_eq(path, STR("/dev")))
@@ -177,35 +182,6 @@ static enum op_kind private_kind(const struct compiler *c, struct str path)
 	if (str_eq(path, STR("/proc")))
 		return policy_number(c->in->policy, KEY_SHARE_PID) ? OP_BIND_RO : OP_PROC;
 	return OP_TMPFS;
-}
-
-/* /dev, /proc, /run and /tmp of the sandbox's own, unless a rule put something else. */
-static void emit_private(struct tree *t, const struct spot *p, const struct decision *d,
-			 const struct view *around)
-{
-	struct op *op;
-	bool tmpfs;
-
-	/* Inside these the mechanism that makes /dev and /proc takes care. */
-	if (str_eq(p->path, STR("/dev/shm")) || str_eq(p->path, STR("/proc/sys")))
-		return;
-	/* In the host's tree there is nothing to mount on, and nobody can make it. */
-	if (p->node.type != NODE_DIR && around->data != ACCESS_NONE)
-		return;
-	op = plan_emit(t->c, private_kind(t->c, p->path), p->path);
-	if (!op)
-		return;
-	op->rule = p->rule;
-	tmpfs = op->kind == OP_TMPFS;
-	if (op->kind == OP_BIND_RO) {
-		op->source = p->path;
-		op->node = p->node;
-	}
-	if (tmpfs)
-		op->number = policy_number(t->c->in->policy, KEY_TMP_SIZE);
-	push_view(t, (struct view){ p->path, ACCESS_WRITE, !tmpfs || d->exec, .scratch = true });
-	if (tmpfs && !d->exec)
-		plan_emit(t->c, OP_NOEXEC, p->path);
 }
 
 static void emit_bind(struct tree *t, const struct spot *p, const struct decision *d)
@@ -228,6 +204,44 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 	push_view(t, (struct view){ p->path, d->data, d->data == ACCESS_NONE || d->exec,
 				    .hidden_dir = d->data == ACCESS_NONE && dir });
 	if (d->data != ACCESS_NONE && !d->exec)
+		plan_emit(t->c, OP_NOEXEC, p->path);
+}
+
+/* /dev, /proc, /run and /tmp of the sandbox's own, unless a rule put something else. */
+static void emit_private(struct tree *t, const struct spot *p, const struct decision *d,
+			 const struct view *around)
+{
+	struct op *op;
+	bool tmpfs;
+
+	/* Inside these the mechanism that makes /dev and /proc takes care. */
+	if (str_eq(p->path, STR("/dev/shm")) || str_eq(p->path, STR("/proc/sys")))
+		return;
+	/* In the host's tree there is nothing to mount on, and nobody can make it. */
+	if (p->node.type != NODE_DIR && around->data != ACCESS_NONE)
+		return;
+	/* Empty and not writable is as good as closed. */
+	if (d->data != ACCESS_WRITE) {
+		struct decision closed = *d;
+
+		closed.data = ACCESS_NONE;
+		if (around->data != ACCESS_NONE)
+			emit_bind(t, p, &closed);
+		return;
+	}
+	op = plan_emit(t->c, private_kind(t->c, p->path), p->path);
+	if (!op)
+		return;
+	op->rule = p->rule;
+	tmpfs = op->kind == OP_TMPFS;
+	if (op->kind == OP_BIND_RO) {
+		op->source = p->path;
+		op->node = p->node;
+	}
+	if (tmpfs)
+		op->number = policy_number(t->c->in->policy, KEY_TMP_SIZE);
+	push_view(t, (struct view){ p->path, ACCESS_WRITE, !tmpfs || d->exec, .scratch = true });
+	if (tmpfs && !d->exec)
 		plan_emit(t->c, OP_NOEXEC, p->path);
 }
 
@@ -274,6 +288,20 @@ static int pin_parents(struct tree *t, const struct spot *p, const struct view *
 	return r;
 }
 
+static void guard_name(struct tree *t, const struct spot *p, const struct decision *d)
+{
+	const struct compiler *c = t->c;
+	const struct op *last = &c->plan->ops.at[c->plan->ops.n - 1];
+	struct op *op;
+
+	/* Two rules may name it. */
+	if (last->kind == OP_GUARD_NAME && str_eq(last->path, p->path))
+		return;
+	op = plan_emit(t->c, OP_GUARD_NAME, p->path);
+	if (op)
+		op->rule = d->data_rule;
+}
+
 /* A path that does not exist: nothing to mount. Where the verdict is lower than what
  * is around it, the name has to be guarded; where it is higher, a rule somebody wrote
  * would silently do nothing. */
@@ -281,20 +309,12 @@ static int place_absent(struct tree *t, const struct spot *p, const struct decis
 			const struct view *around)
 {
 	struct compiler *c = t->c;
-	struct op *op;
 
 	if (around->scratch)
 		return 0;
 	/* In a tree that is not writable nobody inside can make the name. */
 	if (d->data < around->data && around->data == ACCESS_WRITE) {
-		const struct op *last = &c->plan->ops.at[c->plan->ops.n - 1];
-
-		/* Two rules may name it. */
-		if (last->kind == OP_GUARD_NAME && str_eq(last->path, p->path))
-			return 0;
-		op = plan_emit(c, OP_GUARD_NAME, p->path);
-		if (op)
-			op->rule = d->data_rule;
+		guard_name(t, p, d);
 		return 0;
 	}
 	if (d->data <= around->data || !p->rule || p->rule->flags & RULE_OPTIONAL ||
@@ -306,9 +326,26 @@ static int place_absent(struct tree *t, const struct spot *p, const struct decis
 	return err_hint(c->err, "create it first: mkdir -p '%s'", p->path.p);
 }
 
-static void place_link(struct tree *t, const struct spot *p, const struct view *around)
+/* The rule for the real path follows the one that was spelled through a link. */
+static struct str real_path(const struct rule *rule)
+{
+	while (!(rule->flags & RULE_ALIAS))
+		rule++;
+	return rule->path;
+}
+
+static void place_link(struct tree *t, const struct spot *p, const struct decision *d,
+		       const struct view *around)
 {
 	struct op *op;
+
+	/* The link itself could be replaced, and a mount protects only where it leads. */
+	if (around->data == ACCESS_WRITE && !around->scratch && d->data < ACCESS_WRITE) {
+		guard_name(t, p, d);
+		return;
+	}
+	if (d->data == ACCESS_NONE)
+		return;
 
 	/* Where the host's tree is visible, its own link is there already. */
 	if (around->data != ACCESS_NONE)
@@ -317,7 +354,7 @@ static void place_link(struct tree *t, const struct spot *p, const struct view *
 	op = plan_emit(t->c, OP_SYMLINK, p->path);
 	if (!op)
 		return;
-	op->source = p->rule[1].path; /* the real path follows its rule */
+	op->source = real_path(p->rule);
 	push_view(t, (struct view){ p->path, ACCESS_READ, true });
 }
 
@@ -357,11 +394,6 @@ static void place_socket(struct tree *t, const struct spot *p, const struct view
 	push_view(t, (struct view){ p->path, ACCESS_NONE, true });
 }
 
-static bool is_private(const struct rule *rule)
-{
-	return rule && rule->flags & RULE_PRIVATE;
-}
-
 /* What git writes are names and patterns, which no mount can single out in a directory
  * that is read-only. So the directory itself stays as it is around it; what else exists
  * in it is protected one by one, and the guard takes care of new names. */
@@ -380,33 +412,31 @@ static int place_one(struct tree *t, const struct spot *p)
 	const struct policy *policy = t->c->in->policy;
 	struct view around = *view_at(t, p->path);
 	struct decision d = policy_decide(policy, p->path);
-	bool same_mount = str_eq(around.path, p->path) && p->path.n > 1;
+	bool same_mount = str_eq(around.path, p->path);
 	int r;
 
 	if (is_private(p->rule)) {
-		if (d.data_rule == p->rule && !same_mount)
+		if (d.trusted_rule == p->rule && !same_mount)
 			emit_private(t, p, &d, &around);
 		return 0;
 	}
+	/* Inside the sandbox's own directories the host's objects show only when a rule
+	 * of the trusted sources means them. */
+	if (around.scratch && (d.data == ACCESS_NONE || is_private(d.trusted_rule)))
+		return 0;
 	if (p->socket) {
 		place_socket(t, p, &around);
 		return 0;
 	}
 	if (p->link) {
-		if (d.data != ACCESS_NONE)
-			place_link(t, p, &around);
+		place_link(t, p, &d, &around);
 		return 0;
 	}
 	if (p->node.type == NODE_ABSENT)
 		return place_absent(t, p, &d, &around);
 	if (is_open_git_dir(t, p, &d))
 		return 0;
-	if (p->rule && p->rule->kind == RULE_EXACT && p->node.type == NODE_DIR &&
-	    d.data_rule == p->rule && d.data != around.data)
-		return refuse_glob(t->c, p->rule,
-				   "'=' cannot single out a directory; name its files");
-	/* Inside the sandbox's own directories the host's are not there of themselves. */
-	if (d.data == around.data && (!around.scratch || is_private(d.data_rule))) {
+	if (d.data == around.data && !around.scratch) {
 		if (d.data != ACCESS_NONE && d.exec != around.exec && !same_mount)
 			emit_exec_change(t, p, &d, &around);
 		return 0;
@@ -443,7 +473,7 @@ static void emit_sockets(struct tree *t)
 	for (size_t i = 0; i < in->socket_count; i++)
 		if (add_spot(t, in->sockets[i].path, in->sockets[i].node, NULL, false))
 			t->spots.at[t->spots.n - 1].socket = true;
-	plan_emit(t->c, OP_COVER_SOCKETS, STR(""));
+	plan_emit(t->c, in->sockets_known ? OP_COVER_SOCKETS : OP_KNOW_SOCKETS, STR(""));
 }
 
 static void emit_root(struct tree *t)
@@ -452,8 +482,11 @@ static void emit_root(struct tree *t)
 	/* A rule for "/" alone shows the directory, not what is in it. */
 	bool host = d.data != ACCESS_NONE && d.data_rule->kind != RULE_EXACT;
 
-	plan_emit(t->c, host ? OP_ROOT_HOST : OP_ROOT_EMPTY, STR("/"));
-	push_view(t, (struct view){ STR("/"), host ? ACCESS_READ : ACCESS_NONE, !host || d.exec });
+	struct op *op = plan_emit(t->c, host ? OP_ROOT_HOST : OP_ROOT_EMPTY, STR("/"));
+
+	if (op)
+		op->number = host && d.data == ACCESS_WRITE;
+	push_view(t, (struct view){ STR("/"), host ? d.data : ACCESS_NONE, !host || d.exec });
 	if (host && !d.exec)
 		plan_emit(t->c, OP_NOEXEC, STR("/"));
 }

@@ -51,6 +51,7 @@ struct op {
 	struct str path;	/* the object; a name for ENV_SET, NET_HOST, LIMIT, REPORT */
 	struct str source;	/* bind: the host's path; symlink: its target; variable: value */
 	uint64_t number;	/* limit, size, port; HIDE_DIR: 1 when something below shows;
+				 * ROOT_HOST: 1 when it is writable;
 				 * EXEC, NOEXEC: 1 when the path is writable */
 	struct node node;	/* of a bound path, as it was when the policy was built */
 	const struct rule *rule;	/* why; NULL when no path rule made it */
@@ -95,6 +96,7 @@ struct plan_input {
 	size_t hidden_count;
 	const struct found_path *sockets;	/* unix sockets of the host */
 	size_t socket_count;
+	bool sockets_known;	/* the list could be read */
 };
 
 /* Compiles. A promise that is required and not claimed is listed in degraded with

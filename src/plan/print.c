@@ -49,6 +49,9 @@ static void print_op(struct buf *b, const struct op *op)
 		if (op->number)
 			buf_adds(b, " partly");
 		return;
+	case OP_ROOT_HOST:
+		buf_adds(b, op->number ? "/ writable" : "/");
+		return;
 	case OP_LISTEN_PORT:
 		buf_addf(b, "%" PRIu64, op->number);
 		return;
@@ -65,13 +68,13 @@ static void print_op(struct buf *b, const struct op *op)
 	case OP_UNSHARE_CGROUP:
 	case OP_NET_HOST:
 	case OP_ROOT_EMPTY:
-	case OP_ROOT_HOST:
 	case OP_BIND_RO:
 	case OP_BIND_RW:
 	case OP_HIDE_FILE:
 	case OP_PROC:
 	case OP_DEV:
 	case OP_SOCKET:
+	case OP_KNOW_SOCKETS:
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:

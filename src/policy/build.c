@@ -540,6 +540,20 @@ enum net_mode policy_net_mode(const struct policy *policy)
 	return mode;
 }
 
+/* Nobody but the system's administrator may lift what he locked, so with locked rules
+ * there is no running without confinement. */
+static int hold_locked(struct builder *b)
+{
+	const struct config *system = b->in->system;
+
+	if (b->policy->confined || !system || !system->locked.statements.n)
+		return 0;
+	err_set(b->err, CORDON_E_CONFIG, 0, "policy",
+		"%s locks rules, which %s would lift", system->origin.file,
+		b->policy->unconfined_reason);
+	return err_hint(b->err, "run confined, or ask whoever administers this machine");
+}
+
 static int build_trusted(struct builder *b)
 {
 	struct policy *p = b->policy;
@@ -567,6 +581,8 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 	p->arena = a;
 	p->places = in->places;
 	r = build_trusted(&b);
+	if (r == 0)
+		r = hold_locked(&b);
 	if (r == 0 && in->project)
 		r = narrow_by(&b, &p->project, &in->project->sandbox);
 	if (r == 0 && in->system)

@@ -120,6 +120,20 @@ static void hold_secret(const struct policy *policy, struct str object, const st
 	}
 }
 
+/* What a control rule says at the depth where it stands, unless a deeper rule, or one as
+ * deep from a later source, gives writing back. */
+static void cap_control(const struct match *m, struct decision *d)
+{
+	const struct hit *control = &m->control;
+
+	if (d->data != ACCESS_WRITE || !control->rule || m->data.depth > control->depth ||
+	    (m->data.depth == control->depth &&
+	     m->data.rule->origin.source > control->rule->origin.source))
+		return;
+	d->data = ACCESS_READ;
+	d->data_rule = control->rule;
+}
+
 static struct decision decide_trusted(const struct policy *policy, struct str object)
 {
 	struct decision d = { .data = ACCESS_NONE };
@@ -132,9 +146,21 @@ static struct decision decide_trusted(const struct policy *policy, struct str ob
 	d.data_rule = m.data.rule;
 	d.exec_rule = m.exec.rule;
 	d.keep_directory = m.restricted_below;
+	d.trusted_rule = m.data.rule;
+	d.trusted_depth = m.data.depth;
+	cap_control(&m, &d);
 	cap_hidden(policy, &policy->trusted, object, &m, &d);
 	hold_secret(policy, object, &m, &d);
 	return d;
+}
+
+/* The sandbox's own /tmp, /run, /dev and /proc are not the host's: a rule for the tree
+ * above them does not speak of them. */
+static bool speaks_of(const struct hit *hit, const struct decision *d)
+{
+	bool own_place = d->trusted_rule && d->trusted_rule->flags & RULE_PRIVATE;
+
+	return hit->rule && (!own_place || hit->depth >= d->trusted_depth);
 }
 
 /* Rule 7: a layer that only narrows; what it does not mention it has no opinion on. */
@@ -144,12 +170,12 @@ static struct match narrow(const struct ruleset *rules, enum layer_id layer, str
 	struct match m;
 
 	ruleset_match(rules, object, &m);
-	if (m.data.rule && access_of(m.data.rule) < d->data) {
+	if (speaks_of(&m.data, d) && access_of(m.data.rule) < d->data) {
 		d->data = access_of(m.data.rule);
 		d->data_rule = m.data.rule;
 		d->data_layer = layer;
 	}
-	if (m.exec.rule && m.exec.rule->right == RIGHT_DENY && d->exec) {
+	if (speaks_of(&m.exec, d) && m.exec.rule->right == RIGHT_DENY && d->exec) {
 		d->exec = false;
 		d->exec_rule = m.exec.rule;
 		d->exec_layer = layer;

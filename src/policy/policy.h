@@ -114,6 +114,10 @@ struct decision {
 	const struct rule *data_rule;	/* NULL: no rule matched, so nothing is allowed */
 	const struct rule *exec_rule;
 	enum layer_id data_layer, exec_layer;
+	/* The data rule of the trusted sources, before anything took away from it: says
+	 * whether the host's object is meant or a place of the sandbox's own. */
+	const struct rule *trusted_rule;
+	size_t trusted_depth;
 	/* A more restrictive rule sits below: the object must stay a directory. */
 	bool keep_directory;
 };

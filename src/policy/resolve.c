@@ -174,6 +174,17 @@ static int expand(struct expansion *x, struct str text, struct buf *out, bool *r
 	return r;
 }
 
+/* What a relative path is relative to: the workdir, or where a project file lies, which
+ * may be above it. */
+static struct str base_of(const struct expansion *x)
+{
+	const struct origin *o = x->origin;
+
+	if (o && o->source == SOURCE_PROJECT && o->file[0] == '/')
+		return path_parent(str_of(o->file));
+	return x->places->workdir;
+}
+
 static int unquote_and_normalise(struct expansion *x, struct str quoted, struct str text,
 				 struct str *ret)
 {
@@ -181,9 +192,9 @@ static int unquote_and_normalise(struct expansion *x, struct str quoted, struct 
 	char *path;
 
 	glob_unquote(&plain, quoted);
-	path = plain.failed ? NULL : path_normalise(x->arena, x->places->workdir, buf_str(&plain));
+	path = plain.failed ? NULL : path_normalise(x->arena, base_of(x), buf_str(&plain));
 	if (!path)
-		return lost(x, text, quoted.n + x->places->workdir.n + 1);
+		return lost(x, text, quoted.n + base_of(x).n + 1);
 	*ret = str_of(path);
 	return 0;
 }
@@ -251,7 +262,7 @@ static int add_glob(struct expansion *x, struct ruleset *set, struct rule *rule,
 	int r;
 
 	if (glob.p[0] != '/') {
-		glob_quote(&b, x->places->workdir);
+		glob_quote(&b, base_of(x));
 		buf_addc(&b, '/');
 	}
 	buf_add(&b, glob);
@@ -298,6 +309,17 @@ static int add_link_name(struct expansion *x, struct ruleset *set, const struct 
 	return add_rule(x, set, &third);
 }
 
+/* A name in the workdir may have been made a link by a command that ran there before; a
+ * grant must not follow it out. */
+static bool led_astray(const struct expansion *x, const struct rule *rule, struct str real)
+{
+	struct str workdir = x->places->workdir;
+
+	return rule->right != RIGHT_DENY && rule->origin.source != SOURCE_PROFILE &&
+	       rule->origin.source != SOURCE_PROJECT && path_below(rule->path, workdir) &&
+	       !path_below(real, workdir);
+}
+
 static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule, struct str quoted)
 {
 	struct str real;
@@ -308,6 +330,12 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 	r = resolve(x, rule->path, &real, &rule->node);
 	if (r < 0)
 		return r;
+	if (rule->kind == RULE_EXACT && rule->node.type == NODE_DIR)
+		return bad_path(x, rule->spelled, "'=' singles out a file, and this is a directory");
+	if (led_astray(x, rule, real)) {
+		bad_path(x, rule->spelled, "a link in the workdir that leads out of it");
+		return err_hint(x->err, "name what it leads to, if that is meant");
+	}
 	if (str_eq(real, rule->path))
 		return add_rule(x, set, rule);
 	rule->flags |= RULE_VIA_LINK;

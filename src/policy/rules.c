@@ -382,22 +382,18 @@ static void offer(struct hit *hit, const struct rule *rule, size_t depth)
 	*hit = (struct hit){ rule, depth };
 }
 
-/* A control file is protected wherever its name leads. But where a link leads is up to
- * whoever made the workdir, so there the rule only takes away: it opens nothing. */
-static bool would_open(const struct match *m, const struct rule *rule)
-{
-	return rule->flags & RULE_CONTROL && rule->flags & RULE_ALIAS &&
-	       rule->right == RIGHT_READ &&
-	       (!m->data.rule || m->data.rule->right == RIGHT_DENY);
-}
-
 static void offer_rule(struct match *m, const struct rule *rule, size_t depth)
 {
 	bool opens = rule->origin.source == SOURCE_USER || rule->origin.source == SOURCE_FLAGS ||
 		     rule->flags & RULE_HARMLESS;
 
-	if (would_open(m, rule))
+	/* A control rule takes writing away and gives nothing: where a link of that name
+	 * leads is up to whoever made the workdir. */
+	if (rule->flags & RULE_CONTROL && rule->right == RIGHT_READ &&
+	    rule->origin.source == SOURCE_PROFILE) {
+		offer(&m->control, rule, depth);
 		return;
+	}
 	if (rule->right == RIGHT_EXEC || rule->right == RIGHT_DENY)
 		offer(&m->exec, rule, depth);
 	if (rule->right != RIGHT_EXEC)

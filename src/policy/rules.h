@@ -107,6 +107,7 @@ struct match {
 	struct hit data;	/* deciding read, write or deny */
 	struct hit exec;	/* deciding exec or deny */
 	struct hit secret;	/* deepest secret rule */
+	struct hit control;	/* deepest control rule: a cap, not a grant */
 	struct hit opener;	/* deepest read or write by user, flags or @harmless */
 	struct hit exec_opener;	/* deepest exec by user or flags */
 	/* A more restrictive rule sits strictly below: the object must stay a

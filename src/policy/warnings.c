@@ -72,6 +72,33 @@ static int warn_opened(struct policy *p, const struct rule *rule, const struct r
 	return warn(p, text.failed ? NULL : arena_dup(p->arena, buf_str(&text)), err);
 }
 
+/* A rule that somebody wrote for a path where nothing is may be a typing error; a deny
+ * holds all the same, should it appear. */
+static int warn_absent(struct policy *p, const struct rule *rule, struct cordon_error *err)
+{
+	autobuf struct buf text = buf_make(16384);
+
+	if (rule->origin.source == SOURCE_PROFILE || rule->kind == RULE_GLOB || rule->set ||
+	    rule->flags & (RULE_ALIAS | RULE_OPTIONAL) || rule->node.type != NODE_ABSENT)
+		return 0;
+	origin_print(&text, &rule->origin);
+	buf_addf(&text, ": %s ", right_to_string(rule->right));
+	buf_add_escaped(&text, rule->spelled);
+	buf_adds(&text, ": nothing is there now (");
+	buf_add_escaped(&text, rule->path);
+	buf_adds(&text, ")");
+	return warn(p, text.failed ? NULL : arena_dup(p->arena, buf_str(&text)), err);
+}
+
+static int warn_absent_in(struct policy *p, const struct ruleset *rules, struct cordon_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; rules && r == 0 && i < ruleset_count(rules); i++)
+		r = warn_absent(p, ruleset_at(rules, i), err);
+	return r;
+}
+
 static int warn_workdir(struct policy *p, struct cordon_error *err)
 {
 	struct match m;
@@ -96,5 +123,7 @@ int policy_warn(struct policy *p, struct cordon_error *err)
 		if (r < 0)
 			return r;
 	}
+	if (warn_absent_in(p, p->trusted.rules, err) < 0 || warn_absent_in(p, p->project.rules, err) < 0)
+		return -err->code;
 	return warn_workdir(p, err);
 }

@@ -109,7 +109,10 @@ int git_places(struct arena *a, const struct world *world, struct places *p,
 	if (r < 0)
 		return r;
 	/* A link named .git is whatever it points to: not a place to open. */
-	if (type == NODE_DIR && str_eq(path_last(dot_git), STR(".git")))
+	if (!path_below(p->workdir, path_parent(dot_git)) ||
+	    !str_eq(path_last(dot_git), STR(".git")))
+		return 0;
+	if (type == NODE_DIR)
 		p->git_dir = dot_git;
 	else if (type == NODE_FILE)
 		r = follow_file(a, world, dot_git, p, err);

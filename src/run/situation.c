@@ -138,6 +138,28 @@ static const struct config *if_present(const struct config_file *file)
 	return file->present ? &file->config : NULL;
 }
 
+/* cordon's home decides what the next run may do. Where it does not exist and the command
+ * could make it, it would be the command's. */
+static bool home_is_open(const struct situation *s)
+{
+	struct str home = s->places.cordon_home;
+	struct stat st;
+
+	return s->policy->confined && lstat(home.p, &st) < 0 && errno == ENOENT &&
+	       policy_decide(s->policy, path_parent(home)).data == ACCESS_WRITE;
+}
+
+static int make_home(struct situation *s, struct cordon_error *err)
+{
+	const char *home = s->places.cordon_home.p;
+	int r = mkdir(home, 0700) < 0 && errno != EEXIST ? -errno : 0;
+
+	if (r < 0)
+		return err_set(err, CORDON_E_IO, -r, stage,
+			       "cannot make %s, which the command could make instead", home);
+	return world_os_init(s->arena, &s->world, err);
+}
+
 int situation_read(struct arena *a, const struct situation_options *options, struct situation *ret,
 		   struct cordon_error *err)
 {
@@ -165,6 +187,12 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 		.no_sandbox = options->no_sandbox,
 	};
 	r = policy_build(a, &in, &s.policy, err);
+	if (r == 0 && options->make_home && home_is_open(&s)) {
+		r = make_home(&s, err);
+		/* Now that it exists, it is closed by a mount. */
+		if (r == 0)
+			r = policy_build(a, &in, &s.policy, err);
+	}
 	if (r == 0)
 		*ret = s;
 	return r;
@@ -247,41 +275,52 @@ static struct str socket_path(struct str line)
 	return line;
 }
 
-/* In these the sandbox has directories of its own. */
+/* In a place of the sandbox's own the host's socket does not show. */
 static bool out_of_sight(const struct situation *s, struct str path)
 {
-	return path_below(path, STR("/run")) || path_below(path, STR("/var/run")) ||
-	       path_below(path, STR("/dev")) ||
-	       (path_below(path, STR("/tmp")) && !path_below(s->places.workdir, STR("/tmp")) &&
-		policy_number(s->policy, KEY_TMP) == TMP_PRIVATE);
+	struct decision d = policy_decide(s->policy, path);
+
+	return d.data == ACCESS_NONE || (d.trusted_rule && d.trusted_rule->flags & RULE_PRIVATE);
 }
 
-/* Sockets that are bound to a path now. One that cannot be looked at is no use inside
- * either, and an unreadable list leaves nothing to cover. */
-static int list_sockets(struct situation *s, struct found_paths *found, struct cordon_error *err)
+static int add_socket(struct situation *s, struct str name, struct found_paths *found,
+		      struct cordon_error *err)
+{
+	char *path = path_normalise(s->arena, STR("/"), name);
+	struct cordon_error ignored;
+	int r;
+
+	if (!path || out_of_sight(s, str_of(path)))
+		return 0;
+	r = add_found(s, str_of(path), found, &ignored);
+	if (r == -CORDON_E_NOMEM)
+		return err_nomem(err, stage);
+	/* One that cannot be looked at is no use inside either. */
+	if (r < 0 || found->items.at[found->items.n - 1].node.type != NODE_SOCKET)
+		found->items.n--;
+	return 0;
+}
+
+/* Sockets that are bound to a full path now. */
+static int list_sockets(struct situation *s, struct found_paths *found, bool *ret_known,
+			struct cordon_error *err)
 {
 	struct cordon_error ignored;
 	struct str text, line;
+	int r = fd_read_file(s->arena, "/proc/net/unix", SOCKETS_BYTES_MAX, &text, &ignored);
 
-	if (fd_read_file(s->arena, "/proc/net/unix", SOCKETS_BYTES_MAX, &text, &ignored) < 0)
+	*ret_known = r == 0;
+	if (r < 0)
 		return 0;
-	while (text.n) {
-		const char *path;
+	while (text.n && r == 0) {
 		struct str name;
-		int r;
 
 		str_cut(text, '\n', &line, &text);
 		name = socket_path(line);
-		if (!path_is_normal(name) || out_of_sight(s, name))
-			continue;
-		path = arena_dup(s->arena, name);
-		r = path ? add_found(s, str_of(path), found, &ignored) : err_nomem(err, stage);
-		if (r == -CORDON_E_NOMEM)
-			return err_nomem(err, stage);
-		if (r < 0 || found->items.at[found->items.n - 1].node.type != NODE_SOCKET)
-			found->items.n--;
+		if (str_starts(name, STR("/")))
+			r = add_socket(s, name, found, err);
 	}
-	return 0;
+	return r;
 }
 
 int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
@@ -299,7 +338,7 @@ int situation_plan(struct situation *s, const struct caps *caps, const struct ba
 	if (policy->confined && policy_number(policy, KEY_HIDDEN_WRITES) != HIDDEN_ALLOW)
 		r = list_hidden(s, &hidden, err);
 	if (r == 0 && policy->confined)
-		r = list_sockets(s, &sockets, err);
+		r = list_sockets(s, &sockets, &in.sockets_known, err);
 	if (r < 0)
 		return r;
 	in.hidden = hidden.items.at;

@@ -24,6 +24,7 @@ struct situation_options {
 	const char *data_dir;	/* NULL: the workdir */
 	const char *profile;	/* NULL: configuration decides */
 	bool no_sandbox;
+	bool make_home;		/* make cordon's home where a command could make it first */
 	bool no_files;		/* read no configuration file: built-in profiles only */
 	const struct layer *flags;	/* NULL: none */
 	const char *const *environ;

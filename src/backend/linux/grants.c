@@ -22,6 +22,7 @@ struct collector {
 	const struct plan *plan;
 	uint64_t handled;
 	VEC(struct landlock_step) steps;
+	bool has_secrets;
 	bool out_of_memory;
 };
 
@@ -91,10 +92,21 @@ static bool worth_a_barrier(const struct collector *c, const struct op *op)
 	       (op->rule && op->rule->origin.source != SOURCE_PROFILE);
 }
 
+/* A secret that appears in the home directory during the run must not show either. */
+static bool holds_home_of_secrets(const struct collector *c, const struct op *tree, struct str dir)
+{
+	const struct policy *policy = c->plan->policy;
+	struct str home = policy->places.home;
+
+	return c->has_secrets && path_below(home, dir) && shown_by(c, home) == tree;
+}
+
 /* Something hidden strictly below `dir`, in the same tree, that the caller could read
  * without the mount on top of it? */
 static bool hides_below(const struct collector *c, const struct op *tree, struct str dir)
 {
+	if (holds_home_of_secrets(c, tree, dir))
+		return true;
 	vec_each(op, &c->plan->ops)
 		if (is_hidden(op) && worth_a_barrier(c, op) && op->path.n > dir.n &&
 		    path_below(op->path, dir) &&
@@ -165,7 +177,9 @@ static void grant_op(struct collector *c, const struct op *op)
 
 	if (!executable(c, op->path))
 		all &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
-	if (op->kind == OP_ROOT_HOST || (op->kind == OP_BIND_RO && directory))
+	if (op->kind == OP_ROOT_HOST && op->number)
+		grant(c, op->path, all, true, false);
+	else if (op->kind == OP_ROOT_HOST || (op->kind == OP_BIND_RO && directory))
 		grant_readable(c, op, op->path);
 	else if (op->kind == OP_BIND_RO)
 		grant(c, op->path, READ_RIGHTS | exec_right(c, op->path), false, false);
@@ -188,6 +202,8 @@ int grants_collect(struct arena *a, const struct plan *plan, unsigned abi,
 	bool wanted = false;
 
 	*ret = (struct native_landlock){ 0 };
+	for (size_t i = 0; i < ruleset_count(plan->policy->trusted.rules); i++)
+		c.has_secrets |= ruleset_at(plan->policy->trusted.rules, i)->flags & RULE_SECRET;
 	vec_each(op, &plan->ops)
 		wanted |= op->kind == OP_LANDLOCK;
 	if (!abi || !wanted)

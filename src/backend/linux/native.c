@@ -248,6 +248,7 @@ static bool add_op(struct preparation *p, const struct op *op)
 	case OP_LISTEN_PORT:
 	case OP_ROOT_EMPTY:
 	case OP_ROOT_HOST:
+	case OP_KNOW_SOCKETS:
 	case OP_COVER_SOCKETS:
 	case OP_HIDE_GLOB:
 	case OP_GUARD_NAME:
@@ -275,6 +276,13 @@ static bool add_op(struct preparation *p, const struct op *op)
 	return true;
 }
 
+static uint64_t root_write_attribute(const struct plan *plan)
+{
+	const struct op *root = find_op(plan, OP_ROOT_HOST);
+
+	return root && root->number ? 0 : MOUNT_ATTR_RDONLY;
+}
+
 static int prepare_mounts(struct preparation *p)
 {
 	struct native_mounts *m = &p->native->mounts;
@@ -286,7 +294,7 @@ static int prepare_mounts(struct preparation *p)
 	m->n_steps = p->steps.n;
 	m->trees = arena_array(p->arena, p->steps.n + 1, sizeof(*m->trees));
 	m->empty_root = find_op(p->plan, OP_ROOT_EMPTY);
-	m->root_attributes = SAFE_ATTRIBUTES | MOUNT_ATTR_RDONLY |
+	m->root_attributes = SAFE_ATTRIBUTES | root_write_attribute(p->plan) |
 			     (is_noexec(p->plan, STR("/")) ? MOUNT_ATTR_NOEXEC : 0);
 	return m->trees ? 0 : err_nomem(p->err, stage);
 }
