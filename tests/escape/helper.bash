@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2154 # status, output and stderr come from bats
+# shellcheck shell=bash disable=SC2154,SC2034 # from bats, and for the files of attacks
 #
 # What every file of attacks starts with. Beside the helper of tests/cli:
 #

@@ -85,41 +85,31 @@ teardown() {
 	assert_equal "$(cat "$SCRATCH/hits")" ""
 }
 
-# Connecting to a path asks neither the mount nor Landlock (ABI 7), so it takes somebody
-# who looks at the call.
-NO_BROKER="unix sockets by path, in a tree that is shown, need the broker"
-
 @test "H58 a unix socket in home" {
 	short_dir
 	start_server unix "$SOCKETS/s"
-	HOME=$SOCKETS gap "$NO_BROKER" connect unix "$SOCKETS/s"
+	HOME=$SOCKETS unreached unix "$SOCKETS/s"
 }
 
 @test "H58 a unix socket beside home and workdir" {
 	short_dir
 	start_server unix "$SOCKETS/s"
-	PROFILES=strict
 	unreached unix "$SOCKETS/s"
-	PROFILES=moderate
-	gap "$NO_BROKER" connect unix "$SOCKETS/s"
 }
 
 @test "H58 a unix socket with the network on" {
 	short_dir
 	start_server unix "$SOCKETS/s"
 	PROFILES='permissive agent'
-	gap "$NO_BROKER" connect unix "$SOCKETS/s"
+	unreached unix "$SOCKETS/s"
 }
 
 @test "H58 a unix datagram, connected and not" {
 	short_dir
 	start_server unix-dgram "$SOCKETS/s"
-	PROFILES=strict
 	inside sendto unix-dgram "$SOCKETS/s"
 	unreached unix-dgram "$SOCKETS/s"
 	bare sendto unix-dgram "$SOCKETS/s"
-	PROFILES=moderate
-	gap "$NO_BROKER" sendto unix-dgram "$SOCKETS/s"
 }
 
 @test "H58 a unix socket in the workdir" {
@@ -128,7 +118,49 @@ NO_BROKER="unix sockets by path, in a tree that is shown, need the broker"
 	cp attack "$SOCKETS/w"
 	start_server unix "$SOCKETS/w/s"
 	cd "$SOCKETS/w"
-	gap "$NO_BROKER" connect unix "$SOCKETS/w/s"
+	unreached unix "$SOCKETS/w/s"
+}
+
+# What is there when the run starts is found in the kernel's list of sockets, by the name
+# it was bound to.
+NO_BROKER="connecting to a unix socket by path asks neither mount nor Landlock: needs the broker"
+
+@test "H58 a unix socket bound by a relative name" {
+	short_dir
+	cd "$SOCKETS"
+	start_server unix s
+	cd "$WORKDIR"
+	PROFILES=strict
+	unreached unix "$SOCKETS/s"
+	PROFILES=moderate
+	gap "$NO_BROKER" connect unix "$SOCKETS/s"
+}
+
+@test "H58 a unix socket that was renamed" {
+	short_dir
+	start_server unix "$SOCKETS/s"
+	mv "$SOCKETS/s" "$SOCKETS/t"
+	PROFILES=strict
+	unreached unix "$SOCKETS/t"
+	PROFILES=moderate
+	gap "$NO_BROKER" connect unix "$SOCKETS/t"
+}
+
+@test "H58 a unix socket that the host makes during the run" {
+	short_dir
+	mkfifo entered changed
+	cordon run -q -- /bin/sh -c 'echo in >entered; read -r x <changed
+		./attack connect unix "$1"; echo "outcome $?"' sh "$SOCKETS/s" >"$SCRATCH/output" 2>&1 3>&- &
+	BACKGROUND+=("$!")
+	local run=$!
+	read -r line <entered
+	start_server unix "$SOCKETS/s"
+	echo go >changed
+	wait "$run"
+	output=$(cat "$SCRATCH/output")
+	# Fails once it holds, so that this becomes a test.
+	assert_contains "outcome 0"
+	skip "$NO_BROKER"
 }
 
 @test "H58 a unix socket in /run, /tmp and /dev/shm" {
@@ -148,7 +180,6 @@ NO_BROKER="unix sockets by path, in a tree that is shown, need the broker"
 	assert_success
 	start_server unix "$SOCKETS/t"
 	FLAGS=(--allow-unix "$SOCKETS/s")
-	PROFILES=strict
 	inside connect unix "$SOCKETS/t"
 }
 

@@ -28,4 +28,4 @@ bwrap_agrees() {
 @test "bwrap: live.t" { bwrap_agrees live 50; }
 @test "bwrap: profiles.t" { bwrap_agrees profiles 60; }
 @test "bwrap: layers.t" { bwrap_agrees layers 12; }
-@test "bwrap: hidden.t" { bwrap_agrees hidden 20; }
+@test "bwrap: hidden.t" { bwrap_agrees hidden 15; }

@@ -1,9 +1,10 @@
 # Placeholders, both spellings of symlinked paths, absent names, odd bytes.
-dir /w /data/home/u/docs /data/sdk /real/one
+dir /w /data/home/u/docs /data/sdk /real/one /real/two
 link /home/u /data/home/u
 link /opt/sdk ../data/sdk
 link /data/home/u/.ssh /real/one
 link /w/ext /data/sdk
+link /w/.vscode /real/two
 file /w/\xff\xfe /w/a\x20b
 place workdir /w
 place home /home/u
@@ -42,6 +43,15 @@ policy perm --profile permissive
 perm write /data/home/u/x allow
 perm write /data/home/u/.ssh deny secret:deny:~/.ssh
 perm write /home/u/.ssh deny secret
+
+# where a control name of the workdir is a link, its rule takes away and opens nothing
+policy control --profile strict
+control read /real/two/x deny
+control read /w/.vscode allow
+control write /w/.vscode deny
+policy control-home --profile permissive --allow-write /real
+control-home write /real/x allow
+control-home write /real/two/x deny
 
 # globs: the literal part is resolved too
 policy globs --profile custom --allow-read /opt/sdk/*.h --deny ~/**/id_* --allow-read ~
