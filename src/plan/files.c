@@ -48,12 +48,12 @@ static bool add_spot(struct tree *t, struct str path, struct node node, const st
 	return true;
 }
 
-static int refuse_glob(struct compiler *c, const struct rule *rule, const char *why)
+static int refuse_rule(struct compiler *c, const struct rule *rule, const char *why)
 {
 	autobuf struct buf where = buf_make(8192);
 
 	origin_print(&where, &rule->origin);
-	return err_set(c->err, CORDON_E_CONFIG, 0, "compile", "%s: glob '%s': %s", where.p,
+	return err_set(c->err, CORDON_E_CONFIG, 0, "compile", "%s: '%s': %s", where.p,
 		       rule->spelled.p, why);
 }
 
@@ -85,12 +85,12 @@ static int place_glob(struct tree *t, const struct rule *rule)
 	if (rule->flags & RULE_ALIAS)
 		return 0;
 	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC || glob_opens(c, rule)) {
-		refuse_glob(c, rule, "a grant must name its directories");
+		refuse_rule(c, rule, "a grant must name its directories");
 		return err_hint(c->err, "grant the directory above it and deny what must stay out");
 	}
 	if (rule->right == RIGHT_DENY &&
 	    policy_number(c->in->policy, KEY_PROTECT) != PROTECT_EXACT) {
-		refuse_glob(c, rule, "hiding what exists by a pattern needs protect = \"exact\"");
+		refuse_rule(c, rule, "hiding what exists by a pattern needs protect = \"exact\"");
 		return err_hint(c->err, "add --protect exact, or name the paths");
 	}
 	op = plan_emit(c, rule->right == RIGHT_DENY ? OP_HIDE_GLOB : OP_GUARD_GLOB, rule->path);
@@ -107,6 +107,9 @@ static int collect_rules(struct tree *t, const struct ruleset *rules)
 
 		if (rule->kind == RULE_GLOB)
 			r = place_glob(t, rule);
+		else if (rule->kind == RULE_EXACT && rule->node.type == NODE_DIR)
+			r = refuse_rule(t->c, rule,
+					"'=' singles out a file, and this is a directory");
 		else
 			add_spot(t, rule->path, rule->node, rule, rule->flags & RULE_VIA_LINK);
 		if (r < 0)

@@ -330,8 +330,6 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 	r = resolve(x, rule->path, &real, &rule->node);
 	if (r < 0)
 		return r;
-	if (rule->kind == RULE_EXACT && rule->node.type == NODE_DIR)
-		return bad_path(x, rule->spelled, "'=' singles out a file, and this is a directory");
 	if (led_astray(x, rule, real)) {
 		bad_path(x, rule->spelled, "a link in the workdir that leads out of it");
 		return err_hint(x->err, "name what it leads to, if that is meant");

@@ -296,6 +296,7 @@ static void run_policy(struct arena *a, const struct table *t, const struct tabl
 	collect_sockets(&s);
 	s.input.sockets = s.sockets.at;
 	s.input.socket_count = s.sockets.n;
+	s.input.sockets_known = true;
 	print_subject(&text, &s);
 	ok = !text.failed && same_as_file(path, &text);
 	point(ok, path + strlen(dir) + 1);

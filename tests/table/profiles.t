@@ -50,8 +50,8 @@ moderate read /home/u/.config/fish/config.fish allow trusted:read:~/.config/fish
 moderate read /home/u/.config/fish2 deny secret
 moderate read /home/u/.netrc deny secret:deny:~/.netrc
 moderate read /home/u/.netrc2 allow trusted:read:/
-moderate read /home/u/.bashrc allow trusted:read:~/.bashrc
-moderate write /home/u/.bashrc deny trusted:read:~/.bashrc
+moderate read /home/u/.bashrc allow trusted:read:/
+moderate write /home/u/.bashrc deny trusted:read:/
 moderate write /home/u/notes deny trusted:read:/
 moderate write /w/.git/hooks/pre-commit deny
 moderate read /w/.git/hooks/pre-commit allow

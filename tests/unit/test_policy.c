@@ -451,11 +451,12 @@ Test(policy, warnings)
 	with_flag("--allow-read", "~/.ssh/config");
 	with_flag("--allow-read", "/opt");
 	p = built();
-	cr_assert_eq(p->warnings.n, 1);
+	cr_assert_eq(p->warnings.n, 3);
 	cr_assert_str_eq(p->warnings.at[0],
 			 "--allow-read: read ~/.ssh/config opens a secret (~/.ssh)");
+	cr_assert_str_eq(p->warnings.at[2], "--allow-read: read /opt: nothing is there now (/opt)");
 	memset(&flags, 0, sizeof(flags));
-	with_flag("--allow-read", "/home");
+	with_flag("--allow-read", "/");
 	cr_assert_eq(built()->warnings.n, 0);
 	in.places.workdir = STR("/home/u/.config/x");
 	p = built();

@@ -14,8 +14,8 @@
 #define ARENA_MAX ((size_t)64 << 20)
 
 static const char user_text[] = "[sandbox]\n"
-				"read = [\"/opt/\\\\[x]/*.h\", \"link/x\", \"~/.ssh/config\"]\n"
-				"deny = [\"**/\\\\*/.env\", \"link/*.key\"]\n"
+				"read = [\"/opt/\\\\[x]/*.h\", \"/l/x\", \"~/.ssh/config\"]\n"
+				"deny = [\"**/\\\\*/.env\", \"/l/*.key\"]\n"
 				"hidden_writes = \"git\"\n"
 				"network = [\"a.example.com\", \"*.b.example.com:443\"]\n"
 				"[sandbox.profiles.mine]\n"
@@ -80,7 +80,7 @@ static bool make_world(struct fake_world *fake, struct arena *a)
 	struct fake_entry *link;
 
 	fake_world_init(fake, a);
-	link = fake_world_add(fake, STR("/w/link"), NODE_SYMLINK);
+	link = fake_world_add(fake, STR("/l"), NODE_SYMLINK);
 	if (link)
 		link->target = STR("/data/real");
 	return link && fake_world_add(fake, STR("/data/real"), NODE_DIR);
