@@ -425,7 +425,7 @@ static int place_one(struct tree *t, const struct spot *p)
 	}
 	/* Inside the sandbox's own directories the host's objects show only when a rule
 	 * of the trusted sources means them. */
-	if (around.scratch && (d.data == ACCESS_NONE || is_private(d.trusted_rule)))
+	if (around.scratch && d.data != ACCESS_NONE && is_private(d.trusted_rule))
 		return 0;
 	if (p->socket) {
 		place_socket(t, p, &around);

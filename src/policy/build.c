@@ -156,14 +156,13 @@ static void set_unconfined(struct builder *b, const char *reason)
 	b->policy->unconfined_reason = reason;
 }
 
-/* --profile, then a mode somebody asked for, then default_profile. */
+/* --mode or --profile, then default_profile. The setting "mode" in a file is what a
+ * provider is told; it chooses nothing, for writing a default down must not widen. */
 static int choose_profile(struct builder *b, struct str *ret, const struct origin **ret_wanted)
 {
-	const struct statement *mode = trusted_scalar(b, KEY_MODE);
+	const struct statement *mode = find_scalar(b->in->flags, KEY_MODE);
 	const struct statement *enabled = trusted_scalar(b, KEY_ENABLED);
 	const struct statement *preset = trusted_scalar(b, KEY_DEFAULT_PROFILE);
-	bool mode_by_flag = find_scalar(b->in->flags, KEY_MODE) != NULL;
-	bool mode_asked = mode && mode->origin.source != SOURCE_PROFILE;
 
 	*ret_wanted = NULL;
 	b->policy->confined = true;
@@ -171,10 +170,10 @@ static int choose_profile(struct builder *b, struct str *ret, const struct origi
 		set_unconfined(b, "--no-sandbox");
 	else if (enabled && !enabled->number)
 		set_unconfined(b, "enabled = false");
-	if (b->in->profile && mode_by_flag)
+	if (b->in->profile && mode)
 		return err_set(b->err, CORDON_E_USAGE, 0, "policy",
 			       "--mode and --profile both choose a profile; give one of them");
-	if (!b->in->profile && mode_asked) {
+	if (mode) {
 		if (mode->number == MODE_RWX)
 			set_unconfined(b, "mode rwx");
 		*ret = STR("agent");

@@ -143,17 +143,24 @@ static const struct config *if_present(const struct config_file *file)
 static bool home_is_open(const struct situation *s)
 {
 	struct str home = s->places.cordon_home;
+	struct decision above = policy_decide(s->policy, path_parent(home));
 	struct stat st;
 
 	return s->policy->confined && lstat(home.p, &st) < 0 && errno == ENOENT &&
-	       policy_decide(s->policy, path_parent(home)).data == ACCESS_WRITE;
+	       above.data == ACCESS_WRITE && !(above.trusted_rule->flags & RULE_PRIVATE);
 }
 
 static int make_home(struct situation *s, struct cordon_error *err)
 {
 	const char *home = s->places.cordon_home.p;
-	int r = mkdir(home, 0700) < 0 && errno != EEXIST ? -errno : 0;
+	const char *above = arena_dup(s->arena, path_parent(s->places.cordon_home));
+	int r;
 
+	if (!above)
+		return err_nomem(err, stage);
+	/* The home directory itself may be missing. */
+	mkdir(above, 0700);
+	r = mkdir(home, 0700) < 0 && errno != EEXIST ? -errno : 0;
 	if (r < 0)
 		return err_set(err, CORDON_E_IO, -r, stage,
 			       "cannot make %s, which the command could make instead", home);

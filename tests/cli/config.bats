@@ -78,6 +78,7 @@ round_trips() {
 }
 
 @test "the values of the user's file survive" {
+	mkdir out
 	user_config <<-'EOT'
 	[sandbox]
 	default_profile = "mine"

@@ -79,7 +79,7 @@ paste_flags() {
 @test "what the mechanism does not hold is said" {
 	run -0 --separate-stderr cordon explain --backend bwrap --hidden-writes deny --write sub/.hidden
 	assert_contains "denied   hidden_writes = \"deny\""
-	assert_contains "not enforced here: the bwrap backend cannot promise 'guard'"
+	assert_contains "not enforced here: the bwrap backend cannot promise 'hidden-names'"
 	run -0 --separate-stderr cordon explain --no-sandbox /etc
 	assert_contains "not enforced here: --no-sandbox"
 }

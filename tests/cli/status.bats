@@ -28,7 +28,7 @@ load helper
 	mkdir "$HOME/.cordon"
 	echo 'sandbox.mode = "rx"' >"$HOME/.cordon/config.toml"
 	run -0 cordon status --json
-	assert_json '.mode == "rx" and .profile == "agent"'
+	assert_json '.mode == "rx" and .profile == "moderate"'
 }
 
 @test "status --prompt" {

@@ -160,8 +160,8 @@ sandbox write /w/x deny
 rx write /data/x allow
 rx write /home/u/.claude/x allow
 rx write /etc/x deny
-from-file write /data/x allow
-from-file write /w/x deny
+from-file write /data/x deny
+from-file write /w/x allow
 rwx write /etc/passwd unconfined
 rwx connect example.com unconfined
 none read /home/u/.ssh/id_rsa unconfined

@@ -131,11 +131,12 @@ Test(policy, mode_and_profile)
 Test(policy, mode_in_a_file)
 {
 	with(SOURCE_USER, "[sandbox]\nmode = \"rwx\"\n");
+	cr_assert(built()->confined, "only --mode lifts the boundary");
+	cr_assert_str_eq(built()->profile, "moderate");
+	cr_assert_eq(policy_number(built(), KEY_MODE), MODE_RWX);
+	with_flag("--mode", "rwx");
 	cr_assert_not(built()->confined);
 	cr_assert_str_eq(built()->unconfined_reason, "mode rwx");
-	in.profile = "strict";
-	cr_assert(built()->confined, "a profile asked for by flag confines");
-	cr_assert_str_eq(built()->profile, "strict");
 }
 
 Test(policy, unconfined)

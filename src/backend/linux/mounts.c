@@ -289,9 +289,14 @@ static CHILD_SAFE int start_root(struct mounter *w)
 static CHILD_SAFE int attach_new(struct mounter *w, const struct mount_step *step, int mount)
 {
 	int target = mount < 0 ? -1 : open_target(w, step);
-	int r = target < 0 || attach(mount, target) < 0 ? fail(w, "cannot mount on", step->path)
-							: 0;
+	int r = 0;
 
+	if (mount >= 0 && target < 0 && errno == ENOENT && step->optional) {
+		close(mount);
+		return 0;
+	}
+	if (target < 0 || attach(mount, target) < 0)
+		r = fail(w, "cannot mount on", step->path);
 	close(target);
 	close(mount);
 	return r;

@@ -141,6 +141,7 @@ static struct mount_step *add_step(struct preparation *p, enum mount_kind kind, 
 	*step = (struct mount_step){
 		.kind = kind,
 		.directory = op->node.type == NODE_DIR,
+		.optional = op->node.type == NODE_SOCKET && kind == MOUNT_VEIL,
 		.make = in_own_tree(p->plan, op),
 		.path = op->path.p + 1,
 		.source = op->source.n ? op->source.p : op->path.p,

@@ -39,6 +39,7 @@ enum mount_kind {
 struct mount_step {
 	enum mount_kind kind;
 	bool directory;		/* what `path` is */
+	bool optional;		/* may be gone by now: nothing to hide then */
 	bool make;		/* `path` is in a tree of the sandbox's own: make it */
 	const char *path;	/* without the leading slash; "" is the root */
 	const char *source;	/* bind: absolute path; symlink: target */
