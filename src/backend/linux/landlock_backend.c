@@ -53,7 +53,7 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 {
 	(void)caps;
 	/* One socket cannot be told from another: where one is named all are open. */
-	if (op->kind == OP_COVER_SOCKETS)
+	if (op->kind == OP_COVER_SOCKETS || op->kind == OP_KNOW_SOCKETS)
 		return !find_op(plan, OP_SOCKET);
 	if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET)
 		return !find_op(plan, OP_SOCKET);
