@@ -6,12 +6,9 @@
 
 #include "backend/list.h"
 #include "base/fd.h"
+#include "base/scratch.h"
 
 /* In the table so that every face of cordon knows the name; not in this build. */
-static const struct backend landlock_backend = {
-	.name = "landlock",
-	.summary = "Landlock and seccomp, without namespaces",
-};
 static const struct backend seatbelt_backend = {
 	.name = "seatbelt",
 	.summary = "Seatbelt, on macOS",
@@ -57,6 +54,9 @@ void launch_close(struct launch *launch)
 		fd_close(&launch->fds[i].from);
 	launch->n_fds = 0;
 	fd_close(&launch->status_fd);
+	if (launch->scratch)
+		scratch_remove(launch->scratch);
+	launch->scratch = NULL;
 }
 
 int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err)
@@ -118,6 +118,7 @@ static int try_backend(struct arena *a, struct plan_input *in, const struct caps
 		return r;
 	b->claims(caps, claims);
 	claims->backend = b->name;
+	claims->caps = caps;
 	in->claims = claims;
 	r = plan_compile(a, in, ret, err);
 	return r < 0 || accept_losses ? r : plan_check(*ret, err);

@@ -27,6 +27,7 @@ struct launch {
 	unsigned wrappers;	/* processes of the backend's own above the command */
 	struct spawn_fd fds[LAUNCH_FDS_MAX];	/* `from` belongs to the launch */
 	size_t n_fds;
+	const char *scratch;	/* a directory of this run, removed with the launch; or NULL */
 	int status_fd;		/* what the backend reads afterwards; -1: none */
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */

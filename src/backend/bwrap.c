@@ -167,6 +167,7 @@ static void add_op(struct writer *w, const struct op *op)
 	case OP_NET_HOST:
 	case OP_LISTEN_PORT:
 	case OP_KNOW_SOCKETS:
+	case OP_KEEP_METADATA:
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:
@@ -211,20 +212,32 @@ int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *r
 	return 0;
 }
 
+/* Sockets without a path belong to the network namespace. */
+static bool bwrap_enforces_op(const struct plan *plan, const struct op *op, const struct caps *caps)
+{
+	(void)caps;
+	if (op->kind != OP_COVER_SOCKETS)
+		return true;
+	vec_each(other, &plan->ops)
+		if (other->kind == OP_UNSHARE_NET)
+			return true;
+	return false;
+}
+
 static void bwrap_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind done[] = {
-		OP_UNSHARE_USER, OP_UNSHARE_MOUNT,   OP_UNSHARE_PID,	OP_UNSHARE_NET,
-		OP_UNSHARE_IPC,	 OP_UNSHARE_UTS,     OP_UNSHARE_CGROUP, OP_ROOT_EMPTY,
-		OP_ROOT_HOST,	 OP_SYMLINK,	     OP_BIND_RO,	OP_BIND_RW,
-		OP_HIDE_FILE,	 OP_HIDE_DIR,	     OP_TMPFS,		OP_PROC,
-		OP_DEV,		 OP_SOCKET,	     OP_COVER_SOCKETS,	OP_LIMIT,
-		OP_SESSION,	 OP_DIE_WITH_PARENT, OP_DROP_CAPS,	OP_NO_NEW_PRIVS,
-		OP_ENV_CLEAR,	 OP_ENV_SET,	     OP_CHDIR,
+		OP_UNSHARE_USER, OP_UNSHARE_MOUNT, OP_UNSHARE_PID,     OP_UNSHARE_NET,
+		OP_UNSHARE_IPC,	 OP_UNSHARE_UTS,   OP_UNSHARE_CGROUP,  OP_ROOT_EMPTY,
+		OP_ROOT_HOST,	 OP_SYMLINK,	   OP_BIND_RO,	       OP_BIND_RW,
+		OP_HIDE_FILE,	 OP_HIDE_DIR,	   OP_TMPFS,	       OP_PROC,
+		OP_DEV,		 OP_SOCKET,	   OP_COVER_SOCKETS,   OP_KEEP_METADATA,
+		OP_LIMIT,	 OP_SESSION,	   OP_DIE_WITH_PARENT, OP_DROP_CAPS,
+		OP_NO_NEW_PRIVS, OP_ENV_CLEAR,	   OP_ENV_SET,	       OP_CHDIR,
 	};
 
 	(void)caps;
-	*ret = (struct claims){ 0 };
+	*ret = (struct claims){ .enforces_op = bwrap_enforces_op };
 	for (size_t i = 0; i < OP_KIND_COUNT; i++)
 		ret->missing[i] = CAP_COUNT;
 	for (size_t i = 0; i < sizeof(done) / sizeof(done[0]); i++)

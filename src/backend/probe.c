@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,6 +93,13 @@ static void assume_namespaces(struct caps *caps)
 	}
 }
 
+/* A filter around this process (a container's, or cordon's own) answers before the
+ * kernel finds that one of these flags makes no sense. */
+static bool namespaces_filtered(void)
+{
+	return syscall(__NR_unshare, CLONE_NEWUSER | 1) < 0 && errno == EPERM;
+}
+
 int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struct caps *ret,
 		struct cordon_error *err)
 {
@@ -111,6 +119,10 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 	caps.value[CAP_CLONE3] = call_exists(__NR_clone3);
 	/* A range that holds no descriptor. */
 	caps.value[CAP_CLOSE_RANGE] = syscall(__NR_close_range, ~0u, ~0u, 0) == 0;
+	if (namespaces_filtered()) {
+		caps.value[CAP_USERNS] = 0;
+		caps.why[CAP_USERNS] = "a system call filter around cordon forbids namespaces";
+	}
 	caps.bwrap_path = find_bwrap(a, workdir, path_env);
 	caps.value[CAP_BWRAP] = caps.bwrap_path != NULL;
 	*ret = caps;

@@ -10,13 +10,14 @@
 #include "cli/out.h"
 #include "cli/result_file.h"
 #include "fmt/json.h"
-#include "run/execute.h"
+#include "run/attempt.h"
 
 enum on_violation { VIOLATION_REPORT, VIOLATION_FAIL, VIOLATION_KILL };
 
 struct runner {
 	struct opts *o;
 	struct setup setup;
+	struct attempt attempt;
 	struct result_file file;
 	enum on_violation on_violation;
 	bool capture;
@@ -62,14 +63,13 @@ static int check_violations(struct runner *r)
 }
 
 /* Nothing runs that is less confined than was said. */
-static int say_before(struct runner *r)
+static int say_losses(struct runner *r)
 {
 	const struct plan *plan = r->setup.plan;
 	const struct policy *policy = plan->policy;
 	autobuf struct buf lost = buf_make(4096);
 	bool said = true;
 
-	setup_warn(r->o, policy);
 	plan_print_degraded(&lost, plan);
 	if (!policy->confined)
 		said = out_loud("running WITHOUT confinement (%s)", policy->unconfined_reason);
@@ -79,6 +79,12 @@ static int say_before(struct runner *r)
 	else if (lost.n)
 		said = out_note(r->o, "not enforced by %s: %s", plan->backend, lost.p);
 	return said && !lost.failed ? 0 : err_nomem(&r->err, "run");
+}
+
+static int say_before(struct runner *r)
+{
+	setup_warn(r->o, r->setup.plan->policy);
+	return say_losses(r);
 }
 
 static void print_limit(struct buf *b, const struct policy *policy, enum key key)
@@ -166,7 +172,9 @@ static int deliver(struct runner *r, const struct run_result *result)
 static int fail(struct runner *r)
 {
 	struct run_result result = {
-		.cause = RUN_CAUSE_setup, .exit_code = -1, .error = r->err,
+		.cause = RUN_CAUSE_setup,
+		.exit_code = -1,
+		.error = r->err,
 	};
 
 	say_after(r, &result);
@@ -183,14 +191,37 @@ static int dry_run(struct runner *r)
 	return out_text(r->o, &b);
 }
 
+/* Another backend than the one announced. */
+static int changed(void *data, struct cordon_error *err)
+{
+	struct runner *r = data;
+	int refused;
+
+	r->setup.backend = r->attempt.backend;
+	r->setup.plan = r->attempt.plan;
+	refused = check_violations(r);
+	if (refused == 0)
+		refused = say_losses(r);
+	if (refused < 0)
+		*err = r->err;
+	return refused;
+}
+
 static int run_it(struct runner *r)
 {
 	struct execute_options options = { .argv = r->o->rest, .capture = r->capture };
 	struct run_result result = { 0 };
 	int status;
 
-	if (execute(r->o->arena, &r->setup.situation, r->setup.backend, r->setup.plan,
-		    &r->setup.caps, &options, &result, &r->err) < 0)
+	r->attempt = (struct attempt){
+		.situation = &r->setup.situation,
+		.caps = &r->setup.caps,
+		.backend = r->setup.backend,
+		.plan = r->setup.plan,
+		.changed = changed,
+		.data = r,
+	};
+	if (attempt_execute(r->o->arena, &r->attempt, &options, &result, &r->err) < 0)
 		return fail(r);
 	say_after(r, &result);
 	status = deliver(r, &result);

@@ -116,6 +116,7 @@ static bool op_shows(const struct op *op, enum access *ret)
 	case OP_NET_HOST:
 	case OP_LISTEN_PORT:
 	case OP_KNOW_SOCKETS:
+	case OP_KEEP_METADATA:
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:

@@ -292,6 +292,12 @@ static int share_processes(struct compiler *c, bool *lost)
 	return add_loss(c, GUARANTEE_SURVIVORS, OP_UNSHARE_PID);
 }
 
+static bool is_enforced(const struct claims *claims, const struct plan *plan, const struct op *op)
+{
+	return claims->enforces[op->kind] &&
+	       (!claims->enforces_op || claims->enforces_op(plan, op, claims->caps));
+}
+
 /* Compares what the operations need with what the backend claims. */
 static int collect_losses(struct compiler *c)
 {
@@ -303,7 +309,7 @@ static int collect_losses(struct compiler *c)
 		enum guarantee g = op_rows[op->kind].guarantee;
 
 		plan->promised[g] = true;
-		if (r < 0 || c->in->claims->enforces[op->kind] || lost[g])
+		if (r < 0 || lost[g] || is_enforced(c->in->claims, plan, op))
 			continue;
 		lost[g] = true;
 		r = add_loss(c, g, op->kind);

@@ -492,6 +492,7 @@ static void emit_root(struct tree *t)
 	push_view(t, (struct view){ STR("/"), host ? d.data : ACCESS_NONE, !host || d.exec });
 	if (host && !d.exec)
 		plan_emit(t->c, OP_NOEXEC, STR("/"));
+	plan_emit(t->c, OP_KEEP_METADATA, STR(""));
 }
 
 int plan_files(struct compiler *c)

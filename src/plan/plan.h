@@ -59,10 +59,16 @@ struct op {
 
 /* What a backend truly enforces; `missing` says which capability an unclaimed
  * operation would need (CAP_COUNT: none would help). */
+struct plan;
 struct claims {
 	const char *backend;
 	bool enforces[OP_KIND_COUNT];
 	enum cap missing[OP_KIND_COUNT];
+	/* Looks at an operation whose kind is claimed and may still say no, because of
+	 * where it stands in the plan. NULL: the kind says it all. */
+	bool (*enforces_op)(const struct plan *plan, const struct op *op,
+			    const struct caps *caps);
+	const struct caps *caps;	/* what enforces_op gets */
 };
 
 struct loss {

@@ -75,6 +75,7 @@ static void print_op(struct buf *b, const struct op *op)
 	case OP_DEV:
 	case OP_SOCKET:
 	case OP_KNOW_SOCKETS:
+	case OP_KEEP_METADATA:
 	case OP_COVER_SOCKETS:
 	case OP_NOEXEC:
 	case OP_EXEC:

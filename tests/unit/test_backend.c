@@ -126,6 +126,11 @@ Test(backend, auto_is_never_passthrough_unless_said)
 	build("moderate");
 	caps.value[CAP_USERNS] = 0;
 	cr_expect_null(choose("auto", FALLBACK_ERROR));
+	/* Some confinement is better than none. */
+	cr_expect_str_eq(choose("auto", FALLBACK_DEGRADE), "landlock");
+	cr_expect_str_eq(choose("auto", FALLBACK_PASSTHROUGH), "landlock");
+	cr_expect(chosen->enforced[GUARANTEE_NETWORK]);
+	caps.value[CAP_LANDLOCK] = 0;
 	cr_expect_null(choose("auto", FALLBACK_DEGRADE));
 	cr_expect_str_eq(choose("auto", FALLBACK_PASSTHROUGH), "passthrough");
 	cr_expect_not(chosen->enforced[GUARANTEE_FILES]);

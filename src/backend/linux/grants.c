@@ -3,14 +3,16 @@
 #include "backend/linux/grants.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <linux/landlock.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/linux_compat.h"
 #include "base/path.h"
+#include "policy/sets.h"
 
-#define READ_FILE_RIGHTS LANDLOCK_ACCESS_FS_READ_FILE
 #define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define FILE_RIGHTS \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
@@ -21,9 +23,12 @@ struct collector {
 	struct arena *arena;
 	const struct plan *plan;
 	uint64_t handled;
+	bool alone;
+	const char *program;
 	VEC(struct landlock_step) steps;
 	bool has_secrets;
-	bool out_of_memory;
+	int failed;
+	struct cordon_error *err;
 };
 
 uint64_t grants_handled(unsigned abi)
@@ -45,7 +50,7 @@ static void grant(struct collector *c, struct str path, uint64_t rights, bool di
 	struct landlock_step *step = vec_push(&c->steps, c->arena);
 
 	if (!step) {
-		c->out_of_memory = true;
+		c->failed = err_nomem(c->err, "landlock");
 		return;
 	}
 	rights &= c->handled;
@@ -101,40 +106,82 @@ static bool holds_home_of_secrets(const struct collector *c, const struct op *tr
 	return c->has_secrets && path_below(home, dir) && shown_by(c, home) == tree;
 }
 
-/* Something hidden strictly below `dir`, in the same tree, that the caller could read
- * without the mount on top of it? */
+/* Without mounts the sandbox's own directories are the host's, and hidden. */
+static bool is_hidden_alone(const struct op *op)
+{
+	return is_hidden(op) || op->kind == OP_TMPFS || op->kind == OP_DEV || op->kind == OP_PROC;
+}
+
+/* Closed to the caller by its permissions, which are not the caller's to change. */
+static bool out_of_reach(const struct op *op)
+{
+	struct stat st;
+
+	return geteuid() != 0 && lstat(op->path.p, &st) == 0 && st.st_uid != geteuid() &&
+	       access(op->path.p, R_OK) < 0 &&
+	       (!S_ISDIR(st.st_mode) || access(op->path.p, X_OK) < 0);
+}
+
+/* Something hidden strictly below `dir` that a grant of `dir` would open? With mounts
+ * only the same tree counts, and only what the caller can read without them. */
 static bool hides_below(const struct collector *c, const struct op *tree, struct str dir)
 {
-	if (holds_home_of_secrets(c, tree, dir))
+	if (!c->alone && holds_home_of_secrets(c, tree, dir))
 		return true;
+	vec_each(op, &c->plan->ops) {
+		if (op->path.n <= dir.n || !path_below(op->path, dir))
+			continue;
+		if (c->alone ? is_hidden_alone(op) && !out_of_reach(op)
+			     : is_hidden(op) && worth_a_barrier(c, op) &&
+				       shown_by(c, path_parent(op->path)) == tree &&
+				       access(op->path.p, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Would listing `dir` list a hidden directory, too? Landlock has no right for one
+ * directory without those in it. */
+static bool hides_names_below(const struct collector *c, struct str dir)
+{
 	vec_each(op, &c->plan->ops)
-		if (is_hidden(op) && worth_a_barrier(c, op) && op->path.n > dir.n &&
-		    path_below(op->path, dir) &&
-		    shown_by(c, path_parent(op->path)) == tree && access(op->path.p, R_OK) == 0)
+		if (is_hidden_alone(op) && op->kind != OP_HIDE_FILE && op->path.n > dir.n &&
+		    path_below(op->path, dir) && !out_of_reach(op))
 			return true;
 	return false;
 }
 
 static void grant_readable(struct collector *c, const struct op *tree, struct str dir);
 
+/* Grants a child of an expanded directory, or expands it in turn. */
+static void grant_child(struct collector *c, const struct op *tree, struct str path, bool directory)
+{
+	/* What another operation shows is granted, or not, by that one. */
+	if (shown_by(c, path) != tree)
+		return;
+	if (directory && hides_below(c, tree, path))
+		grant_readable(c, tree, path);
+	else
+		grant(c, path, READ_RIGHTS | exec_right(c, tree->path), directory, true);
+}
+
 static void grant_entry(struct collector *c, const struct op *tree, struct str dir,
 			const struct dirent *entry)
 {
 	const char *path = arena_printf(c->arena, "%.*s/%s", dir.n == 1 ? 0 : (int)dir.n, dir.p,
 					entry->d_name);
-	bool directory = entry->d_type == DT_DIR;
+	unsigned char type = entry->d_type;
+	struct stat st;
 
 	if (!path) {
-		c->out_of_memory = true;
+		c->failed = err_nomem(c->err, "landlock");
 		return;
 	}
-	/* What another operation shows is granted, or not, by that one. */
-	if (shown_by(c, str_of(path)) != tree || entry->d_type == DT_LNK)
-		return;
-	if (directory && hides_below(c, tree, str_of(path)))
-		grant_readable(c, tree, str_of(path));
-	else
-		grant(c, str_of(path), READ_RIGHTS | exec_right(c, tree->path), directory, true);
+	/* Not every file system says it in the listing. */
+	if (type == DT_UNKNOWN && lstat(path, &st) == 0)
+		type = IFTODT(st.st_mode);
+	if (type != DT_LNK && type != DT_UNKNOWN)
+		grant_child(c, tree, str_of(path), type == DT_DIR);
 }
 
 static bool is_dot(const char *name)
@@ -148,26 +195,119 @@ static bool grant_children(struct collector *c, const struct op *tree, struct st
 	DIR *d = opendir(dir.p);
 	const struct dirent *entry;
 	size_t start = c->steps.n, count = 0;
+	size_t most = c->alone ? GRANTS_PER_DIRECTORY_ALONE : GRANTS_PER_DIRECTORY;
 
 	if (!d)
 		return false;
-	while ((entry = readdir(d)) && count <= GRANTS_PER_DIRECTORY)
+	while ((entry = readdir(d)) && count <= most)
 		if (!is_dot(entry->d_name)) {
 			grant_entry(c, tree, dir, entry);
 			count++;
 		}
 	closedir(d);
-	if (count <= GRANTS_PER_DIRECTORY)
+	if (count <= most)
 		return true;
+	if (c->alone) {
+		c->failed = err_set(c->err, CORDON_E_LIMIT, 0, "landlock",
+				    "'%s' holds something denied and more than %zu entries", dir.p,
+				    most);
+		return true;
+	}
 	c->steps.n = start;
 	return false;
 }
 
+/* The child of `dir` on the way to `path`, unless that was the last one. */
+static void grant_towards(struct collector *c, const struct op *tree, struct str dir,
+			  struct str path, struct str *last)
+{
+	struct str rest, name;
+	const char *child;
+	struct stat st;
+
+	if (path.n <= dir.n || path.p[0] != '/' || !path_below(path, dir))
+		return;
+	rest = str_skip(path, dir.n);
+	/* Many names lead through the same child, one after the other. */
+	if (!path_next(&rest, &name) || str_eq(name, *last))
+		return;
+	*last = name;
+	child = arena_dup(c->arena, str_take(path, (size_t)(name.p + name.n - path.p)));
+	if (!child)
+		c->failed = err_nomem(c->err, "landlock");
+	else if (lstat(child, &st) == 0 && !S_ISLNK(st.st_mode))
+		grant_child(c, tree, str_of(child), S_ISDIR(st.st_mode));
+}
+
+/* A directory that may be passed but not listed, as inside another cordon: only names
+ * that are known lead anywhere - those of the plan, of the command and of what programs
+ * need to run. */
+static void grant_known_children(struct collector *c, const struct op *tree, struct str dir)
+{
+	struct str last = { 0 };
+
+	vec_each(op, &c->plan->ops)
+		if (op->kind >= OP_ROOT_EMPTY && op->kind <= OP_DEV)
+			grant_towards(c, tree, dir, op->path, &last);
+	for (const char *const *p = path_sets[PATH_SET_RUNTIME].paths; *p; p++)
+		grant_towards(c, tree, dir, str_of(*p), &last);
+	if (c->program)
+		grant_towards(c, tree, dir, str_of(c->program), &last);
+}
+
+/* Never the whole of a directory with something hidden in it. */
+static void grant_parts(struct collector *c, const struct op *tree, struct str dir)
+{
+	if (!hides_names_below(c, dir))
+		grant(c, dir, LANDLOCK_ACCESS_FS_READ_DIR, true, false);
+	if (!grant_children(c, tree, dir))
+		grant_known_children(c, tree, dir);
+}
+
+/* What was resolved when the policy was built, and nothing put in its place since. With
+ * mounts those have compared it. */
+static void grant_bound(struct collector *c, const struct op *op, uint64_t rights)
+{
+	bool directory = op->node.type == NODE_DIR || op->kind == OP_ROOT_HOST;
+
+	grant(c, op->path, rights, directory, false);
+	if (c->alone && !c->failed) {
+		c->steps.at[c->steps.n - 1].dev = op->node.dev;
+		c->steps.at[c->steps.n - 1].ino = op->node.ino;
+	}
+}
+
 static void grant_readable(struct collector *c, const struct op *tree, struct str dir)
 {
-	if (hides_below(c, tree, dir) && grant_children(c, tree, dir))
+	bool hides = hides_below(c, tree, dir);
+
+	if (hides && c->alone) {
+		grant_parts(c, tree, dir);
 		return;
-	grant(c, dir, READ_RIGHTS | exec_right(c, tree->path), true, false);
+	}
+	if (hides && grant_children(c, tree, dir))
+		return;
+	if (str_eq(dir, tree->path))
+		grant_bound(c, tree, READ_RIGHTS | exec_right(c, tree->path));
+	else
+		grant(c, dir, READ_RIGHTS | exec_right(c, tree->path), true, false);
+}
+
+static void grant_devices(struct collector *c, const struct op *op)
+{
+	static const char *const devices[] = {
+#define DEVICE(name) "/dev/" #name,
+		NATIVE_DEVICES(DEVICE)
+#undef DEVICE
+	};
+
+	if (!c->alone) {
+		grant(c, op->path, c->handled, true, false);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+		grant(c, str_of(devices[i]), FILE_RIGHTS & ~LANDLOCK_ACCESS_FS_EXECUTE, false,
+		      true);
 }
 
 static void grant_op(struct collector *c, const struct op *op)
@@ -182,45 +322,80 @@ static void grant_op(struct collector *c, const struct op *op)
 	else if (op->kind == OP_ROOT_HOST || (op->kind == OP_BIND_RO && directory))
 		grant_readable(c, op, op->path);
 	else if (op->kind == OP_BIND_RO)
-		grant(c, op->path, READ_RIGHTS | exec_right(c, op->path), false, false);
+		grant_bound(c, op, READ_RIGHTS | exec_right(c, op->path));
 	else if (op->kind == OP_BIND_RW)
-		grant(c, op->path, all, directory, false);
-	else if (op->kind == OP_TMPFS)
+		grant_bound(c, op, all);
+	else if (op->kind == OP_TMPFS && !c->alone)
 		grant(c, op->path, all, true, false);
 	else if (op->kind == OP_DEV)
-		grant(c, op->path, c->handled, true, false);
+		grant_devices(c, op);
 	else if (op->kind == OP_PROC)
-		grant(c, op->path, READ_RIGHTS | FILE_RIGHTS, true, false);
+		grant(c, op->path, c->alone ? READ_RIGHTS : READ_RIGHTS | FILE_RIGHTS, true, false);
 	else if (op->kind == OP_EXEC)
 		grant(c, op->path, LANDLOCK_ACCESS_FS_EXECUTE, directory, false);
 }
 
-int grants_collect(struct arena *a, const struct plan *plan, unsigned abi,
+static void grant_scratch(struct collector *c, const char *scratch)
+{
+	uint64_t all = c->handled & ~(uint64_t)LANDLOCK_ACCESS_FS_IOCTL_DEV;
+
+	if (!executable(c, STR("/tmp")))
+		all &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
+	if (scratch)
+		grant(c, str_of(scratch), all, true, false);
+}
+
+static bool has_secrets(const struct plan *plan)
+{
+	const struct ruleset *rules = plan->policy->trusted.rules;
+
+	for (size_t i = 0; i < ruleset_count(rules); i++)
+		if (ruleset_at(rules, i)->flags & RULE_SECRET)
+			return true;
+	return false;
+}
+
+static bool wants_landlock(const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_LANDLOCK)
+			return true;
+	return false;
+}
+
+int grants_collect(struct arena *a, const struct plan *plan, const struct grants_options *options,
 		   struct native_landlock *ret, struct cordon_error *err)
 {
-	struct collector c = { .arena = a, .plan = plan, .handled = grants_handled(abi) };
-	bool wanted = false;
+	struct collector c = {
+		.arena = a,
+		.plan = plan,
+		.handled = grants_handled(options->abi),
+		.alone = options->alone,
+		.program = options->program,
+		.err = err,
+	};
 
 	*ret = (struct native_landlock){ 0 };
-	for (size_t i = 0; i < ruleset_count(plan->policy->trusted.rules); i++)
-		c.has_secrets |= ruleset_at(plan->policy->trusted.rules, i)->flags & RULE_SECRET;
-	vec_each(op, &plan->ops)
-		wanted |= op->kind == OP_LANDLOCK;
-	if (!abi || !wanted)
+	if (!options->abi || !wants_landlock(plan))
 		return 0;
+	if (!c.alone)
+		c.has_secrets = has_secrets(plan);
 	/* Names may be listed everywhere: what is hidden is not there to be listed. */
-	grant(&c, STR("/"), LANDLOCK_ACCESS_FS_READ_DIR, true, false);
+	if (!c.alone)
+		grant(&c, STR("/"), LANDLOCK_ACCESS_FS_READ_DIR, true, false);
 	vec_each(op, &plan->ops)
 		grant_op(&c, op);
-	if (c.out_of_memory)
-		return err_nomem(err, "landlock");
+	grant_scratch(&c, options->scratch);
+	if (c.failed)
+		return c.failed;
 	*ret = (struct native_landlock){
-		.abi = abi,
+		.abi = options->abi,
 		.handled_fs = c.handled,
 		.steps = c.steps.at,
 		.n_steps = c.steps.n,
-		.scoped = abi >= 6 ? LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL
-				   : 0,
+		.scoped = options->abi >= 6
+				  ? LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL
+				  : 0,
 	};
 	return 0;
 }

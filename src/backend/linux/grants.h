@@ -21,9 +21,21 @@
 /* A directory with more entries is granted whole, denied children or not; the mounts
  * still hide those. */
 #define GRANTS_PER_DIRECTORY 1000
+/* The same where there are no mounts: more is an error. */
+#define GRANTS_PER_DIRECTORY_ALONE 20000
+
+struct grants_options {
+	unsigned abi;
+	/* No mounts: only what may be reached is granted, not even names elsewhere. The
+	 * sandbox's own directories are the host's then, and nothing of them but the
+	 * plain devices and reading /proc is granted. */
+	bool alone;
+	const char *program;	/* the command, as a known name; NULL: none */
+	const char *scratch;	/* granted like a private /tmp; NULL: none */
+};
 
 /* abi 0, or a plan without Landlock: ret->abi is 0 and nothing else is filled. */
-int grants_collect(struct arena *a, const struct plan *plan, unsigned abi,
+int grants_collect(struct arena *a, const struct plan *plan, const struct grants_options *options,
 		   struct native_landlock *ret, struct cordon_error *err);
 
 /* The rights that a kernel with this ABI knows. */

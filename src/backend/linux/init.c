@@ -29,14 +29,15 @@ static CHILD_SAFE int load_filters(const struct native *n, int error_fd)
 }
 
 /* An empty session keyring, so that the caller's is out of reach. A kernel without
- * keyrings has nothing to reach. */
+ * keyrings has nothing to reach; inside another sandbox the call itself is refused, and
+ * so it is for the command. */
 static CHILD_SAFE int leave_keyring(const struct native *n, int error_fd)
 {
-	if (!n->new_keyring)
+	if (!n->new_keyring ||
+	    syscall(__NR_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0) >= 0 ||
+	    errno == ENOSYS || (errno == EPERM && n->n_filters))
 		return 0;
-	if (syscall(__NR_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0) < 0 && errno != ENOSYS)
-		return native_fail(error_fd, "keyring", "cannot leave the caller's keyring", NULL);
-	return 0;
+	return native_fail(error_fd, "keyring", "cannot leave the caller's keyring", NULL);
 }
 
 /* Steps 7 and 8 in the command's own process. Returns only on failure. */
@@ -109,6 +110,20 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 		return ruleset;
 	if (n->pid_namespace)
 		return start_command(n, ruleset, error_fd);
+	become_command(n, ruleset, error_fd);
+	return -CORDON_E_INIT;
+}
+
+CHILD_SAFE int native_child_alone(void *data, int error_fd)
+{
+	const struct native *n = data;
+	int ruleset, r = native_drop_privileges(n, error_fd);
+
+	if (r < 0)
+		return r;
+	ruleset = native_landlock_ruleset(&n->landlock, error_fd);
+	if (ruleset < -1)
+		return ruleset;
 	become_command(n, ruleset, error_fd);
 	return -CORDON_E_INIT;
 }

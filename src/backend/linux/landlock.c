@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,6 +28,19 @@ static CHILD_SAFE size_t attr_size(unsigned abi)
 			: offsetof(struct ruleset_attr, handled_access_net);
 }
 
+/* A link put in the way meanwhile would have something else granted. */
+static CHILD_SAFE bool is_the_same(const struct landlock_step *step, int fd)
+{
+	struct stat st;
+
+	if (!step->ino)
+		return true;
+	if (fstat(fd, &st) < 0)
+		return false;
+	errno = ESTALE;
+	return st.st_dev == step->dev && st.st_ino == step->ino;
+}
+
 static CHILD_SAFE int add_step(int ruleset, const struct landlock_step *step, int error_fd)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = step->access };
@@ -35,6 +49,9 @@ static CHILD_SAFE int add_step(int ruleset, const struct landlock_step *step, in
 	rule.parent_fd = open(step->path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	if (rule.parent_fd < 0)
 		return step->optional ? 0 : native_fail(error_fd, STAGE, "cannot open", step->path);
+	if (!is_the_same(step, rule.parent_fd))
+		return native_fail(error_fd, STAGE,
+				   "changed while cordon was starting:", step->path);
 	r = (int)syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 	if (r < 0)
 		r = native_fail(error_fd, STAGE, "cannot add a rule for", step->path);
@@ -44,7 +61,11 @@ static CHILD_SAFE int add_step(int ruleset, const struct landlock_step *step, in
 
 CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int error_fd)
 {
-	struct ruleset_attr attr = { .handled_access_fs = l->handled_fs, .scoped = l->scoped };
+	struct ruleset_attr attr = {
+		.handled_access_fs = l->handled_fs,
+		.handled_access_net = l->handled_net,
+		.scoped = l->scoped,
+	};
 	int ruleset;
 
 	if (!l->abi)
@@ -60,12 +81,21 @@ CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int erro
 	return ruleset;
 }
 
+static CHILD_SAFE int fail_to_enforce(int error_fd)
+{
+	if (errno != E2BIG)
+		return native_fail(error_fd, STAGE, "cannot enforce the ruleset", NULL);
+	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, STAGE,
+				"too many sandboxes inside each other", NULL,
+				"the kernel allows 16 layers of Landlock; run cordon further out");
+}
+
 CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd)
 {
 	if (ruleset < 0)
 		return 0;
 	if (syscall(__NR_landlock_restrict_self, ruleset, 0) < 0)
-		return native_fail(error_fd, STAGE, "cannot enforce the ruleset", NULL);
+		return fail_to_enforce(error_fd);
 	close(ruleset);
 	return 0;
 }

@@ -32,8 +32,9 @@ static const struct {
 	const char *name;
 	const char *path;
 } device_nodes[] = {
-	{ "null", "/dev/null" },     { "zero", "/dev/zero" },	    { "full", "/dev/full" },
-	{ "random", "/dev/random" }, { "urandom", "/dev/urandom" }, { "tty", "/dev/tty" },
+#define DEVICE(name) { #name, "/dev/" #name },
+	NATIVE_DEVICES(DEVICE)
+#undef DEVICE
 };
 #define DEVICES (sizeof(device_nodes) / sizeof(device_nodes[0]))
 
@@ -325,8 +326,12 @@ static CHILD_SAFE int mount_proc(struct mounter *w, const struct mount_step *ste
 {
 	int mount = new_mount("proc", NULL, 0,
 			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	int r = attach_new(w, step, mount);
+	int r;
 
+	/* A stage of its own: it fails where other mounts do not. */
+	if (mount < 0)
+		return native_fail(w->error_fd, "proc", "cannot mount on", step->path);
+	r = attach_new(w, step, mount);
 	return r < 0 ? r : cover_proc(w);
 }
 

@@ -48,17 +48,36 @@ static const struct {
 	{ OP_NO_KEYRING, CAP_SECCOMP }, { OP_NO_TTY_INPUT, CAP_SECCOMP },
 };
 
+static const struct op *find_op(const struct plan *plan, enum op_kind kind)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == kind)
+			return op;
+	return NULL;
+}
+
+/* Sockets without a path belong to the network namespace; in the host's, Landlock keeps
+ * them apart from ABI 6 on. */
+static bool native_enforces_op(const struct plan *plan, const struct op *op,
+			       const struct caps *caps)
+{
+	if (op->kind != OP_COVER_SOCKETS)
+		return true;
+	return caps->value[CAP_LANDLOCK] >= 6 ||
+	       (find_op(plan, OP_UNSHARE_NET) && caps->value[CAP_NETNS]);
+}
+
 static void native_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind always[] = {
-		OP_ROOT_EMPTY,	    OP_ROOT_HOST, OP_SYMLINK,	   OP_BIND_RO,	 OP_BIND_RW,
-		OP_HIDE_FILE,	    OP_HIDE_DIR,  OP_TMPFS,	   OP_DEV,	 OP_SOCKET,
-		OP_COVER_SOCKETS,   OP_NOEXEC,	  OP_EXEC,	   OP_LIMIT,	 OP_SESSION,
-		OP_DIE_WITH_PARENT, OP_DROP_CAPS, OP_NO_NEW_PRIVS, OP_ENV_CLEAR, OP_ENV_SET,
-		OP_CHDIR,
+		OP_ROOT_EMPTY,	  OP_ROOT_HOST,	      OP_SYMLINK,   OP_BIND_RO,	     OP_BIND_RW,
+		OP_HIDE_FILE,	  OP_HIDE_DIR,	      OP_TMPFS,	    OP_DEV,	     OP_SOCKET,
+		OP_COVER_SOCKETS, OP_KEEP_METADATA,   OP_NOEXEC,    OP_EXEC,	     OP_LIMIT,
+		OP_SESSION,	  OP_DIE_WITH_PARENT, OP_DROP_CAPS, OP_NO_NEW_PRIVS, OP_ENV_CLEAR,
+		OP_ENV_SET,	  OP_CHDIR,
 	};
 
-	*ret = (struct claims){ 0 };
+	*ret = (struct claims){ .enforces_op = native_enforces_op };
 	for (size_t i = 0; i < OP_KIND_COUNT; i++)
 		ret->missing[i] = CAP_COUNT;
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
@@ -80,14 +99,6 @@ static int native_available(const struct caps *caps, struct cordon_error *err)
 					   CAP_CLOSE_RANGE };
 
 	return backend_needs("native", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
-}
-
-static const struct op *find_op(const struct plan *plan, enum op_kind kind)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == kind)
-			return op;
-	return NULL;
 }
 
 struct preparation {
@@ -186,8 +197,7 @@ static bool add_directory(struct preparation *p, enum mount_kind kind, const str
 	return step;
 }
 
-/* The host's processes are shared: so is its /proc, to be read. In the host's tree it is
- * there already. */
+/* The host's, to be read. In the host's tree it is there already. */
 static bool add_host_proc(struct preparation *p, const struct op *op)
 {
 	struct mount_step *step;
@@ -200,6 +210,14 @@ static bool add_host_proc(struct preparation *p, const struct op *op)
 	step->directory = true;
 	step->attributes |= MOUNT_ATTR_RDONLY;
 	return true;
+}
+
+/* Where no /proc of one's own is to be had, that is a loss, and the host's serves. */
+static bool add_proc(struct preparation *p, const struct op *op)
+{
+	if (p->native->pid_namespace && p->caps->value[CAP_PROC_FRESH])
+		return add_directory(p, MOUNT_PROC, op);
+	return add_host_proc(p, op);
 }
 
 /* A change of exec below a mount of its own is folded into that mount; elsewhere the
@@ -231,8 +249,7 @@ static bool add_op(struct preparation *p, const struct op *op)
 	case OP_TMPFS:
 		return add_tmpfs(p, op);
 	case OP_PROC:
-		return p->native->pid_namespace ? add_directory(p, MOUNT_PROC, op) :
-						  add_host_proc(p, op);
+		return add_proc(p, op);
 	case OP_DEV:
 		return add_directory(p, MOUNT_DEV, op);
 	case OP_NOEXEC:
@@ -250,6 +267,7 @@ static bool add_op(struct preparation *p, const struct op *op)
 	case OP_ROOT_EMPTY:
 	case OP_ROOT_HOST:
 	case OP_KNOW_SOCKETS:
+	case OP_KEEP_METADATA:
 	case OP_COVER_SOCKETS:
 	case OP_HIDE_GLOB:
 	case OP_GUARD_NAME:
@@ -300,22 +318,29 @@ static int prepare_mounts(struct preparation *p)
 	return m->trees ? 0 : err_nomem(p->err, stage);
 }
 
-static void prepare_filters(struct preparation *p)
+static void add_filter(struct native *n, enum seccomp_filter filter)
+{
+	n->filters[n->n_filters++] = seccomp_program(filter, SECCOMP_ARCH_NATIVE);
+}
+
+/* A namespace that is missing is lost, but what can be closed instead is. */
+static void prepare_filters(struct preparation *p, const struct launch *launch)
 {
 	struct native *n = p->native;
 
-	if (!find_op(p->plan, OP_SECCOMP))
+	if (!find_op(p->plan, OP_SECCOMP) || !p->caps->value[CAP_SECCOMP])
 		return;
-	n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_base, SECCOMP_ARCH_NATIVE);
+	add_filter(n, SECCOMP_FILTER_base);
+	if (!(launch->clone_flags & CLONE_NEWIPC))
+		add_filter(n, SECCOMP_FILTER_noipc);
 	if (!n->pid_namespace)
-		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_nopidns,
-							     SECCOMP_ARCH_NATIVE);
+		add_filter(n, SECCOMP_FILTER_nopidns);
+	if (find_op(p->plan, OP_UNSHARE_NET) && !(launch->clone_flags & CLONE_NEWNET))
+		add_filter(n, SECCOMP_FILTER_noinet);
 	if (find_op(p->plan, OP_NO_PTRACE))
-		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_noptrace,
-							     SECCOMP_ARCH_NATIVE);
+		add_filter(n, SECCOMP_FILTER_noptrace);
 	if (find_op(p->plan, OP_NOEXEC))
-		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_noexecmem,
-							     SECCOMP_ARCH_NATIVE);
+		add_filter(n, SECCOMP_FILTER_noexecmem);
 }
 
 /* What real root keeps, in a user namespace that maps all ids: enough to work with
@@ -383,6 +408,7 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 		.err = err,
 		.native = arena_new(a, struct native),
 	};
+	struct grants_options grants = { .abi = in->caps->value[CAP_LANDLOCK] };
 	int r;
 
 	launch_init(ret);
@@ -395,9 +421,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 	if (r == 0)
 		r = prepare_ids(&p, ret);
 	if (r == 0)
-		r = grants_collect(a, in->plan, in->caps->value[CAP_LANDLOCK], &p.native->landlock,
-				   err);
-	prepare_filters(&p);
+		r = grants_collect(a, in->plan, &grants, &p.native->landlock, err);
+	prepare_filters(&p, ret);
 	if (r == 0)
 		r = prepare_status(&p, ret);
 	if (r < 0)

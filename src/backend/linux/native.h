@@ -36,6 +36,9 @@ enum mount_kind {
 	MOUNT_SYMLINK,
 };
 
+/* The devices every sandbox has. */
+#define NATIVE_DEVICES(X) X(null) X(zero) X(full) X(random) X(urandom) X(tty)
+
 struct mount_step {
 	enum mount_kind kind;
 	bool directory;		/* what `path` is */
@@ -61,11 +64,13 @@ struct landlock_step {
 	const char *path;	/* absolute, in the sandbox's view */
 	uint64_t access;
 	bool optional;		/* may be gone by now */
+	uint64_t dev, ino;	/* what it was when the policy was built; ino 0: not compared */
 };
 
 struct native_landlock {
 	unsigned abi;		/* 0: none */
 	uint64_t handled_fs;
+	uint64_t handled_net;	/* no rule allows any of it */
 	uint64_t scoped;
 	const struct landlock_step *steps;
 	size_t n_steps;
@@ -79,6 +84,7 @@ struct native {
 	bool loopback;
 	bool pid_namespace;
 	uint64_t keep_caps;
+	bool no_setpcap;	/* nothing to lock the secure bits and bounding set with */
 	struct native_mounts mounts;
 	struct native_landlock landlock;
 	const struct seccomp_program *filters[NATIVE_FILTERS_MAX];
@@ -90,6 +96,8 @@ struct native {
 
 /* The whole of steps 3 to 8 in the child; a spawn_request's `child`. */
 CHILD_SAFE int native_child(void *data, int error_fd);
+/* The same without namespaces and mounts: steps 6 to 8. */
+CHILD_SAFE int native_child_alone(void *data, int error_fd);
 
 /* The parts. Each returns 0, or a negative code after reporting to error_fd. */
 CHILD_SAFE int native_setup(const struct native *n, int error_fd);

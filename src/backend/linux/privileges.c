@@ -80,13 +80,19 @@ static CHILD_SAFE int check(uint64_t keep, int error_fd)
 	return 0;
 }
 
-CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd)
+/* What comes after makes gaining capabilities impossible, too; this is what holds if it
+ * did not. */
+static CHILD_SAFE int lock_down(uint64_t keep, int error_fd)
 {
-	int r;
-
 	if (prctl(PR_SET_SECUREBITS, LOCKED_BITS, 0, 0, 0) < 0)
 		return fail(error_fd, "cannot lock the secure bits");
-	r = drop_bounding(n->keep_caps, error_fd);
+	return drop_bounding(keep, error_fd);
+}
+
+CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd)
+{
+	int r = n->no_setpcap ? 0 : lock_down(n->keep_caps, error_fd);
+
 	if (r < 0)
 		return r;
 	if (set_caps(n->keep_caps) < 0)

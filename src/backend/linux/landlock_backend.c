@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The landlock backend: no namespaces and no mounts, so it works in containers, on
+ * hardened machines and inside cordon itself. Landlock carries the file rules, seccomp
+ * closes what Landlock does not know (datagrams, unix sockets, other protocols, other
+ * kernel interfaces).
+ *
+ * Landlock only ever grants, and a grant covers everything below. So a rule that takes
+ * something away inside a writable tree is not claimed, nor is anything that needs a
+ * view of its own (processes), nor what Landlock has no hook for (metadata). Where the
+ * plan has a private directory the host's is closed instead, and TMPDIR names one made
+ * for the run.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backend/linux/grants.h"
+#include "backend/linux/native.h"
+#include "backend/list.h"
+#include "base/path.h"
+#include "base/linux_compat.h"
+#include "base/scratch.h"
+
+#define stage "landlock"
+/* Before it, truncate(2) is not checked: files that are only readable could be emptied. */
+#define ABI_TRUNCATE 3
+#define ABI_NETWORK 4
+
+static const struct op *find_op(const struct plan *plan, enum op_kind kind)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == kind)
+			return op;
+	return NULL;
+}
+
+/* Is the path inside a tree that is granted for writing as a whole? */
+static bool in_writable_tree(const struct plan *plan, struct str path)
+{
+	vec_each(op, &plan->ops)
+		if ((op->kind == OP_BIND_RW || (op->kind == OP_ROOT_HOST && op->number)) &&
+		    op->path.n < path.n && path_below(path, op->path))
+			return true;
+	return false;
+}
+
+static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
+				 const struct caps *caps)
+{
+	(void)caps;
+	/* One socket cannot be told from another: where one is named all are open. */
+	if (op->kind == OP_COVER_SOCKETS || op->kind == OP_KNOW_SOCKETS)
+		return !find_op(plan, OP_SOCKET);
+	if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET)
+		return !find_op(plan, OP_SOCKET);
+	if (op->kind == OP_BIND_RO || op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR ||
+	    op->kind == OP_TMPFS || op->kind == OP_DEV)
+		return !in_writable_tree(plan, op->path);
+	return true;
+}
+
+static void claim(struct claims *ret, const enum op_kind *kinds, size_t n, bool holds, enum cap cap)
+{
+	for (size_t i = 0; i < n; i++) {
+		ret->enforces[kinds[i]] = holds;
+		ret->missing[kinds[i]] = cap;
+	}
+}
+#define CLAIM(ret, kinds, holds, cap) \
+	claim(ret, kinds, sizeof(kinds) / sizeof(kinds[0]), holds, cap)
+
+static void landlock_claims(const struct caps *caps, struct claims *ret)
+{
+	/* A host name and a cgroup of one's own serve a promise that dropping every
+	 * capability keeps as well; so does the mount namespace, by Landlock. */
+	static const enum op_kind always[] = {
+		OP_UNSHARE_MOUNT, OP_UNSHARE_UTS, OP_UNSHARE_CGROUP, OP_SYMLINK, OP_BIND_RO,
+		OP_BIND_RW,	  OP_HIDE_FILE,	  OP_HIDE_DIR,	     OP_TMPFS,	 OP_DEV,
+		OP_SOCKET,	  OP_EXEC,	  OP_LIMIT,	     OP_SESSION, OP_DROP_CAPS,
+		OP_NO_NEW_PRIVS,  OP_LANDLOCK,	  OP_ENV_CLEAR,	     OP_ENV_SET, OP_CHDIR,
+	};
+	static const enum op_kind roots[] = { OP_ROOT_EMPTY, OP_ROOT_HOST };
+	/* No user namespace can be made inside, no socket of the kinds in question, no
+	 * shared memory or queue. */
+	static const enum op_kind by_filter[] = {
+		OP_UNSHARE_USER, OP_UNSHARE_NET, OP_UNSHARE_IPC, OP_KNOW_SOCKETS, OP_COVER_SOCKETS,
+		OP_NO_TTY_INPUT, OP_SECCOMP,	 OP_NO_PTRACE,	 OP_NO_KEYRING,
+	};
+
+	*ret = (struct claims){ .enforces_op = landlock_enforces_op };
+	for (size_t i = 0; i < OP_KIND_COUNT; i++)
+		ret->missing[i] = CAP_COUNT;
+	CLAIM(ret, always, true, CAP_COUNT);
+	CLAIM(ret, roots, caps->value[CAP_LANDLOCK] >= ABI_TRUNCATE, CAP_LANDLOCK);
+	CLAIM(ret, by_filter, caps->value[CAP_SECCOMP], CAP_SECCOMP);
+}
+
+static int landlock_available(const struct caps *caps, struct cordon_error *err)
+{
+	static const enum cap needed[] = { CAP_LANDLOCK, CAP_CLOSE_RANGE };
+
+	return backend_needs("landlock", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
+}
+
+static void add_filter(struct native *n, enum seccomp_filter filter)
+{
+	n->filters[n->n_filters++] = seccomp_program(filter, SECCOMP_ARCH_NATIVE);
+}
+
+static void prepare_filters(struct native *n, const struct launch_input *in)
+{
+	const struct plan *plan = in->plan;
+
+	if (!in->caps->value[CAP_SECCOMP])
+		return;
+	add_filter(n, SECCOMP_FILTER_base_hostns);
+	if (find_op(plan, OP_UNSHARE_NET))
+		add_filter(n, SECCOMP_FILTER_noinet);
+	if (!find_op(plan, OP_SOCKET))
+		add_filter(n, SECCOMP_FILTER_nounix);
+	if (find_op(plan, OP_NO_PTRACE))
+		add_filter(n, SECCOMP_FILTER_noptrace);
+	if (find_op(plan, OP_NOEXEC))
+		add_filter(n, SECCOMP_FILTER_noexecmem);
+}
+
+static bool may_lock_down(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	return syscall(SYS_capget, &header, data) == 0 && data[0].effective & 1u << CAP_SETPCAP;
+}
+
+static struct str plan_tmpdir(const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_ENV_SET && str_eq(op->path, STR("TMPDIR")) &&
+		    path_is_normal(op->source))
+			return op->source;
+	return STR("/tmp");
+}
+
+static bool has_private_tmp(const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_TMPFS && str_eq(op->path, STR("/tmp")))
+			return true;
+	return false;
+}
+
+/* Inside another cordon /tmp is closed and TMPDIR is the way. */
+static int prepare_scratch(struct arena *a, const struct plan *plan, struct launch *ret,
+			   struct cordon_error *err)
+{
+	struct cordon_error ignored;
+
+	if (!has_private_tmp(plan) ||
+	    scratch_make(a, plan_tmpdir(plan).p, &ret->scratch, &ignored) == 0)
+		return 0;
+	return scratch_make(a, "/tmp", &ret->scratch, err);
+}
+
+/* The plan's environment with TMPDIR naming the directory of this run. */
+static char **prepare_environ(struct arena *a, const struct plan *plan, const char *scratch)
+{
+	char **envp = launch_environ(a, plan), **with;
+	size_t n = 0, kept = 0;
+
+	if (!envp || !scratch)
+		return envp;
+	while (envp[n])
+		n++;
+	with = arena_array(a, n + 2, sizeof(*with));
+	for (size_t i = 0; with && i < n; i++)
+		if (!str_starts(str_of(envp[i]), STR("TMPDIR=")))
+			with[kept++] = envp[i];
+	if (with)
+		with[kept] = arena_printf(a, "TMPDIR=%s", scratch);
+	return with && with[kept] ? with : NULL;
+}
+
+static int prepare_landlock(struct arena *a, const struct launch_input *in, const char *scratch,
+			    struct native *n, struct cordon_error *err)
+{
+	struct grants_options options = {
+		.abi = in->caps->value[CAP_LANDLOCK],
+		.alone = true,
+		.program = in->program,
+		.scratch = scratch,
+	};
+	int r = grants_collect(a, in->plan, &options, &n->landlock, err);
+
+	if (r == 0 && options.abi >= ABI_NETWORK && find_op(in->plan, OP_UNSHARE_NET))
+		n->landlock.handled_net = LANDLOCK_ACCESS_NET_BIND_TCP |
+					  LANDLOCK_ACCESS_NET_CONNECT_TCP;
+	return r;
+}
+
+static int landlock_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
+			    struct cordon_error *err)
+{
+	struct native *n = arena_new(a, struct native);
+	const struct op *chdir = find_op(in->plan, OP_CHDIR);
+	int r;
+
+	launch_init(ret);
+	if (!n)
+		return err_nomem(err, stage);
+	n->no_setpcap = !may_lock_down();
+	n->new_keyring = find_op(in->plan, OP_NO_KEYRING);
+	prepare_filters(n, in);
+	r = prepare_scratch(a, in->plan, ret, err);
+	if (r == 0)
+		r = prepare_landlock(a, in, ret->scratch, n, err);
+	ret->program = in->program;
+	ret->argv = in->argv;
+	ret->cwd = chdir ? chdir->path.p : NULL;
+	ret->new_session = find_op(in->plan, OP_SESSION);
+	ret->child = native_child_alone;
+	ret->child_data = n;
+	ret->command = &n->command;
+	if (r == 0)
+		ret->envp = prepare_environ(a, in->plan, ret->scratch);
+	if (r == 0 && !ret->envp)
+		r = err_nomem(err, stage);
+	if (r < 0)
+		launch_close(ret);
+	return r;
+}
+
+const struct backend landlock_backend = {
+	.name = "landlock",
+	.summary = "Landlock and seccomp, without namespaces",
+	.claims = landlock_claims,
+	.available = landlock_available,
+	.prepare = landlock_prepare,
+};

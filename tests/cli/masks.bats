@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154
+#
+# Whatever this machine lacks, a run is refused or says what it lost: for many
+# combinations of masked capabilities, profiles and backends a probe inside tries
+# everything that the guarantees are about, and what is listed as enforced must hold.
+load helper
+
+PROFILES="strict moderate permissive shell agent custom"
+BACKENDS="native bwrap landlock auto"
+SINGLE="none userns mountns pidns netns ipcns utsns cgroupns fresh-proc seccomp openat2 clone3
+	bwrap landlock landlock=1 landlock=2 landlock=3 landlock=4 landlock=5 landlock=6"
+PAIRS="userns,landlock=1 userns,landlock=5 userns,seccomp userns,landlock pidns,fresh-proc
+	netns,seccomp netns,landlock ipcns,seccomp landlock,seccomp pidns,landlock=5
+	userns,landlock=2,seccomp pidns,netns,ipcns,fresh-proc netns,landlock=5,seccomp"
+REQUIRED='["files","metadata","exec","network","processes","privileges","terminal",
+	"environment","limits"]'
+
+setup() {
+	cordon_setup
+	BUILD=$(dirname "$CORDON")
+	TESTING=$BUILD/cordon-testing
+	[ -x "$TESTING" ] || fail "no cordon-testing at $TESTING; run make"
+	mkdir "$SCRATCH/denied" "$SCRATCH/outside" "$SCRATCH/bin"
+	echo secret >"$SCRATCH/denied/secret"
+	cp "$BUILD/cordon-probe" "$SCRATCH/bin/probe"
+	cp "$BUILD/cordon-probe" tool
+	cp /bin/true dynamic
+	restore
+	exec 4< <(exec "$SCRATCH/bin/probe" serve "$SCRATCH" 3>&-)
+	SERVER=$!
+	read -r PORT PID KEY <&4 || fail "the server did not start"
+	export PROBE_TOKEN=1
+}
+
+teardown() {
+	[ -z "${SERVER:-}" ] || kill "$SERVER"
+	cordon_teardown
+}
+
+restore() {
+	rm -rf "$SCRATCH/outside" linked
+	mkdir "$SCRATCH/outside"
+	echo original >"$SCRATCH/outside/file"
+	touch "$SCRATCH/outside/victim"
+}
+
+intact() {
+	[ "$(<"$SCRATCH/outside/file")" = original ] && [ -e "$SCRATCH/outside/victim" ] &&
+		[ ! -e "$SCRATCH/outside/new" ] && [ ! -e "$SCRATCH/outside/directory" ]
+}
+
+# probe_in MASK PROFILE BACKEND FALLBACK: one JSON result on one line, with what it is
+# of, appended to results.
+probe_in() {
+	local mask=$1 text whole=true
+	[ "$mask" != none ] || mask=
+	text=$(CORDON_CAPS_MASK=$mask "$TESTING" run --json -p "$2" --backend "$3" \
+		--fallback "$4" --deny "$SCRATCH/denied" --allow-read "$SCRATCH/outside" --allow-read "$SCRATCH/bin" \
+		--allow-exec "$SCRATCH/bin" --allow-write "$WORKDIR" -- \
+		"$SCRATCH/bin/probe" check "$SCRATCH" "$PORT" "$PID" "$KEY" 2>/dev/null) || true
+	if ! intact; then
+		whole=false
+		restore
+	fi
+	printf '{"case":"%s","intact":%s,"result":%s}\n' "$*" "$whole" "${text:-null}" >>results
+}
+
+# Filters of jq over `results`; each prints the cases that are wrong.
+wrong() {
+	run jq -rs "$1" results
+	[ "$status" -eq 0 ] || fail "$output"
+	[ -z "$output" ] || fail "$2" "$(head -20 <<<"$output")"
+}
+
+OPEN='(.result.stdout // "" | split("\n") | map(capture("^(?<g>\\S+) open (?<what>.*)$")))'
+
+judge() {
+	wrong '.[] | select(.result == null) | .case' "no result"
+	wrong '.[] | select(.result.cause != "setup" and .result.cause != "exited") |
+		"\(.case): \(.result.cause)"' "ended otherwise"
+	wrong '.[] | select(.result.cause == "setup" and (.result.error.message // "") == "") |
+		.case' "refused without a reason"
+	wrong ".[] | select(.result.cause == \"exited\") | . as \$r | $OPEN[] | . as \$o |
+		select(\$r.result.enforced | index(\$o.g)) |
+		\"\(\$r.case): \(\$o.g) is claimed, but it could \(\$o.what)\"" "not enforced"
+	wrong '.[] | select(.result.cause == "exited" and (.intact | not) and
+		(.result.enforced | index("files"))) | .case' "files outside were changed"
+	wrong '.[] | select(.result.cause == "exited" and .result.exit_code != 0) |
+		"\(.case): \(.result.exit_code) \(.result.stderr)"' "the probe failed"
+	# Nothing that was promised is in neither list.
+	wrong '.[] | select(.result.cause == "exited" and
+		((.result.enforced + .result.degraded) | length) < 10) | .case' "too few promises"
+}
+
+@test "without a boundary the probe finds everything open" {
+	run -0 "$SCRATCH/bin/probe" check "$SCRATCH" "$PORT" "$PID" "$KEY"
+	local name
+	for name in files metadata network unix-sockets processes exec environment ipc; do
+		assert_matches "$name open"
+	done
+	assert_contains "network open connect by MPTCP"
+	assert_contains "files open truncate outside"
+}
+
+@test "each masked capability: refused, or the loss is listed and the rest holds" {
+	local mask profile backend
+	for mask in $SINGLE; do
+		for profile in $PROFILES; do
+			for backend in $BACKENDS; do
+				probe_in "$mask" "$profile" "$backend" degrade
+			done
+		done
+	done
+	judge
+	# The matrix must not be empty of runs, nor of any backend.
+	for backend in native bwrap landlock; do
+		run -0 jq -s "map(select(.result.backend == \"$backend\" and
+			.result.cause == \"exited\")) | length" results
+		[ "$output" -gt 50 ] || fail "only $output runs on $backend"
+	done
+}
+
+@test "combinations of masked capabilities" {
+	local mask profile
+	for mask in $PAIRS; do
+		for profile in $PROFILES; do
+			probe_in "$mask" "$profile" auto degrade
+			probe_in "$mask" "$profile" native degrade
+			probe_in "$mask" "$profile" landlock degrade
+		done
+	done
+	judge
+}
+
+@test "without --fallback nothing runs that lost something required" {
+	local mask profile backend
+	for mask in $SINGLE $PAIRS; do
+		for profile in moderate permissive shell; do
+			probe_in "$mask" "$profile" auto error
+		done
+		probe_in "$mask" moderate native error
+		probe_in "$mask" moderate landlock error
+	done
+	judge
+	wrong ".[] | select(.result.cause == \"exited\") | . as \$r | .result.degraded[] |
+		select(. as \$d | $REQUIRED | index(\$d)) | \"\(\$r.case): \(.)\"" \
+		"ran although something required was lost"
+	# Some were refused, some ran.
+	run -0 jq -s 'map(.result.cause) | unique | length' results
+	assert_output 2
+}
