@@ -138,32 +138,46 @@ static const struct config *if_present(const struct config_file *file)
 	return file->present ? &file->config : NULL;
 }
 
+/* The nearest directory at or above a path that exists. */
+static struct str nearest_existing(struct arena *a, struct str path)
+{
+	struct stat st;
+
+	for (;;) {
+		const char *copy = arena_dup(a, path);
+
+		if (path.n == 1 || (copy && stat(copy, &st) == 0))
+			return path;
+		path = path_parent(path);
+	}
+}
+
 /* cordon's home decides what the next run may do. Where it does not exist and the command
  * could make it, it would be the command's. */
 static bool home_is_open(const struct situation *s)
 {
-	struct str home = s->places.cordon_home;
-	struct decision above = policy_decide(s->policy, path_parent(home));
-	struct stat st;
+	struct str home = s->places.cordon_home, above = nearest_existing(s->arena, home);
+	struct decision d = policy_decide(s->policy, above);
 
-	return s->policy->confined && lstat(home.p, &st) < 0 && errno == ENOENT &&
-	       above.data == ACCESS_WRITE && !(above.trusted_rule->flags & RULE_PRIVATE);
+	return s->policy->confined && !str_eq(above, home) && d.data == ACCESS_WRITE &&
+	       !(d.trusted_rule->flags & RULE_PRIVATE);
 }
 
 static int make_home(struct situation *s, struct cordon_error *err)
 {
-	const char *home = s->places.cordon_home.p;
-	const char *above = arena_dup(s->arena, path_parent(s->places.cordon_home));
-	int r;
+	struct str home = s->places.cordon_home;
+	size_t n = nearest_existing(s->arena, home).n;
 
-	if (!above)
-		return err_nomem(err, stage);
-	/* The home directory itself may be missing. */
-	mkdir(above, 0700);
-	r = mkdir(home, 0700) < 0 && errno != EEXIST ? -errno : 0;
-	if (r < 0)
-		return err_set(err, CORDON_E_IO, -r, stage,
-			       "cannot make %s, which the command could make instead", home);
+	for (n++; n <= home.n; n++) {
+		const char *part = arena_dup(s->arena, str_take(home, n));
+
+		if (!part)
+			return err_nomem(err, stage);
+		if ((n == home.n || home.p[n] == '/') && mkdir(part, 0700) < 0 && errno != EEXIST)
+			return err_set(err, CORDON_E_IO, errno, stage,
+				       "cannot make %s, which the command could make instead",
+				       part);
+	}
 	return world_os_init(s->arena, &s->world, err);
 }
 
