@@ -92,7 +92,7 @@ Test(spawn, exec_failures_have_their_codes)
 		int code, errnum;
 		const char *hint;
 	} rows[] = {
-		{ "/nonexistent/x", 0, NULL, CORDON_E_NOT_FOUND, ENOENT, "" },
+		{ "/no-such-path/x", 0, NULL, CORDON_E_NOT_FOUND, ENOENT, "" },
 		{ "/etc/passwd/x", 0, NULL, CORDON_E_EXEC, ENOTDIR, "" },
 		{ "/tmp", 0, NULL, CORDON_E_EXEC, EACCES, "chmod" },
 		{ NULL, 0644, "#!/bin/sh\n", CORDON_E_EXEC, EACCES, "chmod" },
@@ -288,9 +288,9 @@ Test(spawn, directories)
 	buf_free(&out);
 	close(r.cwd_fd);
 	r.cwd_fd = 0;
-	r.cwd = "/nonexistent";
+	r.cwd = "/no-such-path";
 	cr_assert_eq(run(&r, &err), -CORDON_E_PATH);
-	cr_assert(strstr(err.message, "/nonexistent: No such file"));
+	cr_assert(strstr(err.message, "/no-such-path: No such file"));
 }
 
 Test(spawn, a_pending_outcome_can_be_polled)
@@ -422,7 +422,7 @@ Test(search, finds_like_a_shell)
 	snprintf(plain, sizeof(plain), "%s/plain", dir);
 	close(open(tool, O_CREAT | O_WRONLY, 0755));
 	close(open(plain, O_CREAT | O_WRONLY, 0644));
-	snprintf(path_env, sizeof(path_env), "/nonexistent:%s:/bin", dir);
+	snprintf(path_env, sizeof(path_env), "/no-such-path:%s:/bin", dir);
 
 	cr_assert_eq(spawn_search_path(&a, "tool", path_env, "/", &found, &err), 0);
 	cr_assert_str_eq(found, tool);

@@ -130,10 +130,10 @@ Test(child_rule, success_and_every_kind_of_failure)
 
 	cr_assert_eq(outcome(&r, &status), 0);
 	cr_assert_eq(status, 0, "the child called what it must not");
-	r.cwd = "/nonexistent";
+	r.cwd = "/no-such-path";
 	cr_assert_eq(outcome(&r, &status), -CORDON_E_PATH);
 	r = everything();
-	r.program = "/nonexistent";
+	r.program = "/no-such-path";
 	cr_assert_eq(outcome(&r, &status), -CORDON_E_NOT_FOUND);
 	r.program = "/etc/passwd";
 	cr_assert_eq(outcome(&r, &status), -CORDON_E_EXEC);

@@ -123,19 +123,19 @@ Test(status, of_what_cannot_be_executed)
 	struct run_request q = shell("");
 	struct run_result r;
 
-	q.program = "/nonexistent";
+	q.program = "/no-such-path";
 	supervise(&q, &r);
 	cr_assert_eq(r.cause, RUN_CAUSE_setup);
 	cr_assert_eq(r.exit_code, -1);
 	cr_assert_eq(run_result_status(&r), 127);
-	cr_assert(strstr(r.error.message, "/nonexistent"));
+	cr_assert(strstr(r.error.message, "/no-such-path"));
 	run_result_free(&r);
 	q.program = "/etc/passwd";
 	supervise(&q, &r);
 	cr_assert_eq(run_result_status(&r), 126);
 	run_result_free(&r);
 	q = shell("exit 0");
-	q.cwd = "/nonexistent";
+	q.cwd = "/no-such-path";
 	supervise(&q, &r);
 	cr_assert_eq(run_result_status(&r), 125);
 	run_result_free(&r);
@@ -910,7 +910,7 @@ Test(robust, failures_leak_no_descriptor)
 	struct run_result r;
 	int before = open_fds();
 
-	q.program = "/nonexistent";
+	q.program = "/no-such-path";
 	for (int i = 0; i < 20; i++) {
 		supervise(&q, &r);
 		run_result_free(&r);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct attack *const groups[] = {
@@ -34,6 +35,11 @@ enum outcome judge(long result, const char *what)
 const char *argument(int argc, char **argv, int i)
 {
 	return i < argc ? argv[i] : "";
+}
+
+long number(const char *text)
+{
+	return strtol(text, NULL, 10);
 }
 
 int main(int argc, char **argv)

@@ -28,6 +28,9 @@ enum outcome judge(long result, const char *what);
 /* The argument at `i`, or an empty string. */
 const char *argument(int argc, char **argv, int i);
 
+/* A signed number; 0 for what is none. */
+long number(const char *text);
+
 /* Each ends with an entry without a name. */
 extern const struct attack call_attacks[];
 extern const struct attack path_attacks[];

@@ -217,7 +217,8 @@ static enum outcome try_io_uring(int argc, char **argv)
 static enum outcome try_keyctl(int argc, char **argv)
 {
 	(void)argc, (void)argv;
-	return judge(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 1), "keyctl");
+	return judge(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 1),
+		     "keyctl");
 }
 
 static enum outcome try_add_key(int argc, char **argv)

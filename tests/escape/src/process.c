@@ -21,7 +21,7 @@
 
 static pid_t target(int argc, char **argv)
 {
-	return (pid_t)atoi(argument(argc, argv, 0));
+	return (pid_t)number(argument(argc, argv, 0));
 }
 
 static enum outcome do_ptrace(int argc, char **argv)
@@ -67,7 +67,7 @@ static enum outcome do_proc_write(int argc, char **argv)
 
 static enum outcome do_kill(int argc, char **argv)
 {
-	return judge(kill(target(argc, argv), atoi(argument(argc, argv, 1))), "kill");
+	return judge(kill(target(argc, argv), (int)number(argument(argc, argv, 1))), "kill");
 }
 
 static enum outcome do_pidfd_kill(int argc, char **argv)
@@ -76,7 +76,7 @@ static enum outcome do_pidfd_kill(int argc, char **argv)
 
 	if (pidfd < 0)
 		return held("pidfd_open");
-	return judge(syscall(SYS_pidfd_send_signal, pidfd, atoi(argument(argc, argv, 1)), NULL, 0),
+	return judge(syscall(SYS_pidfd_send_signal, pidfd, number(argument(argc, argv, 1)), NULL, 0),
 		     "pidfd_send_signal");
 }
 
@@ -204,7 +204,7 @@ static enum outcome do_identity(int argc, char **argv)
 
 static enum outcome do_setuid(int argc, char **argv)
 {
-	uid_t uid = (uid_t)atoi(argument(argc, argv, 0));
+	uid_t uid = (uid_t)number(argument(argc, argv, 0));
 
 	return judge(syscall(SYS_setresuid, uid, uid, uid), "setresuid");
 }

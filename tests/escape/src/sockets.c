@@ -41,7 +41,7 @@ static socklen_t make_address(const char *kind, const char *where, union address
 	}
 	ret->in.sin_family = AF_INET;
 	ret->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	ret->in.sin_port = htons((uint16_t)atoi(where));
+	ret->in.sin_port = htons((uint16_t)number(where));
 	return sizeof(ret->in);
 }
 
@@ -171,9 +171,9 @@ static enum outcome do_family(int argc, char **argv)
 {
 	unsigned long high = argc > 3 ? 0xdead00000000ul : 0;
 
-	return judge(syscall(SYS_socket, (unsigned long)atoi(argument(argc, argv, 0)) | high,
-			     (unsigned long)atoi(argument(argc, argv, 1)) | high,
-			     (unsigned long)atoi(argument(argc, argv, 2)) | high),
+	return judge(syscall(SYS_socket, (unsigned long)number(argument(argc, argv, 0)) | high,
+			     (unsigned long)number(argument(argc, argv, 1)) | high,
+			     (unsigned long)number(argument(argc, argv, 2)) | high),
 		     "socket");
 }
 
