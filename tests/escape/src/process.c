@@ -76,7 +76,8 @@ static enum outcome do_pidfd_kill(int argc, char **argv)
 
 	if (pidfd < 0)
 		return held("pidfd_open");
-	return judge(syscall(SYS_pidfd_send_signal, pidfd, number(argument(argc, argv, 1)), NULL, 0),
+	return judge(syscall(SYS_pidfd_send_signal, pidfd, number(argument(argc, argv, 1)), NULL,
+			     0),
 		     "pidfd_send_signal");
 }
 
