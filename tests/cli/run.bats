@@ -203,3 +203,21 @@ needs_backend() {
 	assert_output "$WORKDIR/sub"
 	assert_file sub/made
 }
+
+@test "the sandbox's variables do nothing to bubblewrap, which is outside" {
+	command -v cc >/dev/null || must_or_skip "no C compiler"
+	cordon run -q --backend bwrap true || must_or_skip "bubblewrap does not work here"
+	cat >evil.c <<-'C'
+	#include <fcntl.h>
+	__attribute__((constructor)) static void run(void)
+	{
+		open("../outside", O_CREAT | O_WRONLY, 0600);
+	}
+	C
+	cc -shared -fPIC -o evil.so evil.c
+	run -0 cordon run -q --backend bwrap --env "LD_PRELOAD=$WORKDIR/evil.so" sh -c 'echo "$LD_PRELOAD"'
+	assert_output "$WORKDIR/evil.so"
+	refute_file "$SCRATCH/outside"
+	run -0 cordon run -q --backend bwrap --env EMPTY= --env 'ODD=a=b c' sh -c 'echo "[$EMPTY][$ODD]"'
+	assert_output "[][a=b c]"
+}
