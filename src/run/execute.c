@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/list.h"
 #include "base/path.h"
 #include "fmt/json.h"
 #include "run/supervise.h"
@@ -230,6 +231,12 @@ static int add_names(json_t *root, const struct plan *plan)
 	return bad;
 }
 
+/* Passthrough is no boundary, whatever the policy asks for. */
+static bool is_confined(const struct plan *plan)
+{
+	return plan->policy->confined && strcmp(plan->backend, passthrough_backend.name) != 0;
+}
+
 json_t *execute_to_json(const struct run_result *result, const struct plan *plan)
 {
 	const struct policy *policy = plan ? plan->policy : NULL;
@@ -242,7 +249,7 @@ json_t *execute_to_json(const struct run_result *result, const struct plan *plan
 
 		bad |= json_object_set_new(root, "backend", json_string(plan->backend));
 		bad |= json_object_set_new(root, "profile", json_string(policy->profile));
-		bad |= json_object_set_new(root, "confined", json_boolean(policy->confined));
+		bad |= json_object_set_new(root, "confined", json_boolean(is_confined(plan)));
 		bad |= json_object_set_new(root, "protect",
 					   json_string(choice_to_string(CHOICES_PROTECT, protect)));
 	}
