@@ -396,6 +396,9 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 	ret->program = in->caps->bwrap_path;
 	ret->envp = no_variables;
 	ret->wrappers = 2; /* bwrap outside and its pid 1 inside */
+	/* Ctrl-C is for the command: bubblewrap would die of it and take all with it. */
+	vec_each(op, &in->plan->ops)
+		ret->new_session |= op->kind == OP_SESSION;
 	if (r < 0)
 		launch_close(ret);
 	return r;
