@@ -221,3 +221,12 @@ needs_backend() {
 	run -0 cordon run -q --backend bwrap --env EMPTY= --env 'ODD=a=b c' sh -c 'echo "[$EMPTY][$ODD]"'
 	assert_output "[][a=b c]"
 }
+
+@test "--tmp-size holds for /dev/shm, too" {
+	cordon run -q --backend native true || must_or_skip "native does not work here"
+	run cordon run -q --backend native --tmp-size 8M \
+		sh -c 'head -c 32M /dev/zero >/dev/shm/file; stat -c %s /dev/shm/file'
+	assert_contains "No space left on device"
+	assert_contains $'\n8388608'
+	run -0 cordon run -q --backend native --tmp-size 8M head -c 4 /dev/zero
+}
