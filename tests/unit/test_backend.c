@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/bwrap.h"
+#include "backend/linux/native.h"
 #include "base/fd.h"
 #include "base/num.h"
 #include "policy/profiles.h"
@@ -407,4 +408,47 @@ Test(backend, hidden_files_each_get_an_empty_file)
 	after = dup(0);
 	cr_expect_eq(after, before, "a descriptor was left open");
 	close(after);
+}
+
+/* --- native ------------------------------------------------------------------------ */
+
+/* The names of the filters that a run would load, "base noptrace". */
+static const char *filters_loaded(void)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+	struct launch_input in = { .caps = &caps, .program = "/bin/true", .argv = argv };
+	struct buf names = buf_make(1024);
+	const struct native *n;
+	struct launch launch;
+	const char *text;
+
+	cr_assert_str_eq(choose("native", FALLBACK_DEGRADE), "native");
+	in.plan = chosen;
+	cr_assert_eq(backend_by_name(STR("native"))->prepare(&a, &in, &launch, &err), 0, "%s",
+		     err.message);
+	n = launch.child_data;
+	for (size_t i = 0; i < n->n_filters; i++)
+		buf_addf(&names, "%s%s", i ? " " : "", n->filters[i]->name);
+	launch_close(&launch);
+	text = arena_dup(&a, buf_str(&names));
+	buf_free(&names);
+	return text;
+}
+
+/* Without it the run is declared to be less confined, and must then not fail of it. */
+Test(backend, no_filter_is_loaded_where_seccomp_is_missing)
+{
+	build("moderate");
+	caps.value[CAP_SECCOMP] = 0;
+	cr_expect_str_eq(filters_loaded(), "");
+}
+
+Test(backend, what_a_missing_namespace_shares_is_refused)
+{
+	build("moderate");
+	cr_expect_str_eq(filters_loaded(), "base");
+	caps.value[CAP_IPCNS] = 0;
+	cr_expect_str_eq(filters_loaded(), "base noipc");
+	caps.value[CAP_PIDNS] = 0;
+	cr_expect_str_eq(filters_loaded(), "base noipc nopidns");
 }

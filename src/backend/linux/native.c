@@ -307,22 +307,27 @@ static int prepare_mounts(struct preparation *p)
 	return m->trees ? 0 : err_nomem(p->err, stage);
 }
 
-static void prepare_filters(struct preparation *p)
+static void add_filter(struct native *n, enum seccomp_filter filter)
+{
+	n->filters[n->n_filters++] = seccomp_program(filter, SECCOMP_ARCH_NATIVE);
+}
+
+/* What a missing namespace would have kept apart is refused instead. */
+static void prepare_filters(struct preparation *p, uint64_t namespaces_made)
 {
 	struct native *n = p->native;
 
-	if (!find_op(p->plan, OP_SECCOMP))
+	if (!find_op(p->plan, OP_SECCOMP) || !p->caps->value[CAP_SECCOMP])
 		return;
-	n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_base, SECCOMP_ARCH_NATIVE);
+	add_filter(n, SECCOMP_FILTER_base);
+	if (!(namespaces_made & CLONE_NEWIPC))
+		add_filter(n, SECCOMP_FILTER_noipc);
 	if (!n->pid_namespace)
-		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_nopidns,
-							     SECCOMP_ARCH_NATIVE);
+		add_filter(n, SECCOMP_FILTER_nopidns);
 	if (find_op(p->plan, OP_NO_PTRACE))
-		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_noptrace,
-							     SECCOMP_ARCH_NATIVE);
+		add_filter(n, SECCOMP_FILTER_noptrace);
 	if (find_op(p->plan, OP_NOEXEC))
-		n->filters[n->n_filters++] = seccomp_program(SECCOMP_FILTER_noexecmem,
-							     SECCOMP_ARCH_NATIVE);
+		add_filter(n, SECCOMP_FILTER_noexecmem);
 }
 
 /* What real root keeps, in a user namespace that maps all ids: enough to work with
@@ -404,7 +409,7 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 	if (r == 0)
 		r = grants_collect(a, in->plan, in->caps->value[CAP_LANDLOCK], &p.native->landlock,
 				   err);
-	prepare_filters(&p);
+	prepare_filters(&p, ret->clone_flags);
 	if (r == 0)
 		r = prepare_status(&p, ret);
 	if (r < 0)
