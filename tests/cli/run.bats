@@ -230,3 +230,21 @@ needs_backend() {
 	assert_contains $'\n8388608'
 	run -0 cordon run -q --backend native --tmp-size 8M head -c 4 /dev/zero
 }
+
+@test "--keyring gives the caller's keyring, and only that does" {
+	cordon run -q --backend native true || must_or_skip "native does not work here"
+	command -v cc >/dev/null || must_or_skip "no C compiler"
+	cat >keyring.c <<-'C'
+	#include <linux/keyctl.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		return syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1) < 0;
+	}
+	C
+	cc -o keyring keyring.c
+	./keyring || must_or_skip "no keyrings here"
+	run -1 cordon run -q --backend native ./keyring
+	run -0 cordon run -q --backend native --keyring ./keyring
+}

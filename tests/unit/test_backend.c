@@ -452,3 +452,10 @@ Test(backend, what_a_missing_namespace_shares_is_refused)
 	caps.value[CAP_PIDNS] = 0;
 	cr_expect_str_eq(filters_loaded(), "base noipc nopidns");
 }
+
+Test(backend, the_keyring_is_open_to_who_is_given_it)
+{
+	flag("--keyring", "true");
+	build("moderate");
+	cr_expect_str_eq(filters_loaded(), "base_keyring");
+}

@@ -319,7 +319,8 @@ static void prepare_filters(struct preparation *p, uint64_t namespaces_made)
 
 	if (!find_op(p->plan, OP_SECCOMP) || !p->caps->value[CAP_SECCOMP])
 		return;
-	add_filter(n, SECCOMP_FILTER_base);
+	add_filter(n, find_op(p->plan, OP_NO_KEYRING) ? SECCOMP_FILTER_base :
+							SECCOMP_FILTER_base_keyring);
 	if (!(namespaces_made & CLONE_NEWIPC))
 		add_filter(n, SECCOMP_FILTER_noipc);
 	if (!n->pid_namespace)
