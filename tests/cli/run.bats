@@ -248,3 +248,25 @@ needs_backend() {
 	run -1 cordon run -q --backend native ./keyring
 	run -0 cordon run -q --backend native --keyring ./keyring
 }
+
+@test "a program in a place that the sandbox has for itself is explained" {
+	needs_backend
+	local program backend
+	program=$(mktemp /tmp/cordon-bats-program.XXXXXX)
+	printf '#!/bin/sh\necho ran\n' >"$program"
+	chmod 755 "$program"
+	ln -s "$program" link
+	for backend in native bwrap; do
+		run -127 --separate-stderr cordon run --backend "$backend" "$program"
+		[[ $stderr == *"hint: the sandbox has its own /tmp;"* ]] || fail "no hint" "$(outcome)"
+		run -127 cordon run --backend "$backend" ./link
+	done
+	run -0 cordon run -q --allow-read "$program" "$program"
+	assert_output ran
+	run -0 cordon run -q --tmp shared "$program"
+	run -0 cordon run -q --backend passthrough "$program"
+	rm "$program"
+	[ -L /bin ] || return 0
+	run -127 --separate-stderr cordon run -p custom --allow-read /usr --allow-exec /usr/bin /bin/pwd
+	[[ $stderr == *"hint: the sandbox does not show it; --allow-read /bin" ]] || fail "no hint" "$(outcome)"
+}
