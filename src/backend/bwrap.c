@@ -15,6 +15,8 @@
 #include "base/fd.h"
 
 #define stage "bwrap"
+/* The kernel takes no larger environment, and options are far fewer. */
+#define OPTIONS_BYTES_MAX ((size_t)64 << 20)
 /* What bubblewrap writes about one run is far below this. */
 #define STATUS_BYTES_MAX 4096
 /* The placeholder of a descriptor's number in an option. */
@@ -156,7 +158,7 @@ static void add_op(struct writer *w, const struct op *op)
 	case OP_CHDIR:
 		add2(w, "--chdir", op->path);
 		break;
-	/* Done by bubblewrap unasked, by the environment and limits of its process, or
+	/* Done by bubblewrap unasked, by add_variables, by the limits of its process, or
 	 * not claimed. */
 	case OP_UNSHARE_MOUNT:
 	case OP_NO_NEW_PRIVS:
@@ -224,6 +226,20 @@ static bool bwrap_enforces_op(const struct plan *plan, const struct op *op, cons
 	return false;
 }
 
+/* bubblewrap itself runs outside the boundary, so it gets none of these: its loader
+ * would act on LD_PRELOAD and the like. */
+static int add_variables(struct arena *a, const struct plan *plan, struct bwrap_args *args,
+			 struct cordon_error *err)
+{
+	struct writer w = { .arena = a, .args = args };
+
+	add(&w, "--clearenv");
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_ENV_SET)
+			add3(&w, "--setenv", op->path, op->source);
+	return w.failed ? err_nomem(err, stage) : 0;
+}
+
 static void bwrap_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind done[] = {
@@ -275,15 +291,19 @@ static int open_empty_files(struct arena *a, struct bwrap_args *args, struct lau
 	return 0;
 }
 
-/* The options as NUL-separated text in a sealed, anonymous file. */
+/* The options as NUL-separated text in an anonymous file. */
 static int options_to_fd(const struct bwrap_args *args, struct cordon_error *err)
 {
 	autoclose int fd = memfd_create("bwrap-options", MFD_CLOEXEC);
+	autobuf struct buf text = buf_make(OPTIONS_BYTES_MAX);
 	int r = fd < 0 ? -errno : 0;
 
 	vec_each(option, &args->options)
-		if (r == 0)
-			r = fd_write_all(fd, *option, strlen(*option) + 1);
+		buf_add(&text, (struct str){ *option, strlen(*option) + 1 });
+	if (text.failed)
+		return err_nomem(err, stage);
+	if (r == 0)
+		r = fd_write_all(fd, text.p, text.n);
 	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
 		r = -errno;
 	if (r < 0)
@@ -323,40 +343,46 @@ static int check_count(const struct bwrap_args *args, size_t command, struct cor
 	err_set(err, CORDON_E_LIMIT, 0, stage,
 		"%zu options and %zu arguments are more than bubblewrap's limit of %d",
 		args->options.n, command, BWRAP_ARGS_MAX);
-	return err_hint(err, "put the arguments into a file or script, or use fewer rules");
+	return err_hint(err, "put the arguments into a file or script, or use fewer rules "
+			     "and variables");
 }
 
-/* argv[0], status descriptor, options (or the descriptor they are in), "--", command. */
+/* The number of the descriptor that holds the options, as text. They are not on the
+ * command line, which every user of the machine can read: values may be secret. */
+static int add_options(struct arena *a, const struct bwrap_args *args, struct launch *launch,
+		       const char **ret_number, struct cordon_error *err)
+{
+	int fd = options_to_fd(args, err);
+
+	if (fd >= 0)
+		fd = launch_add_fd(launch, fd, err);
+	if (fd < 0)
+		return fd;
+	*ret_number = arena_printf(a, "%d", fd);
+	return *ret_number ? 0 : err_nomem(err, stage);
+}
+
+/* argv[0], status descriptor, the descriptor of the options, "--", command. */
 static int build_argv(struct arena *a, const struct launch_input *in, struct bwrap_args *args,
 		      struct launch *launch, struct cordon_error *err)
 {
 	size_t command = count(in->argv), n = 0;
-	char **argv = arena_array(a, args->options.n + command + 8, sizeof(*argv));
-	const char *status, *number;
-	int fd, r;
+	char **argv = arena_array(a, command + 8, sizeof(*argv));
+	const char *status, *options;
+	int r;
 
 	if (!argv)
 		return err_nomem(err, stage);
 	r = add_status_pipe(launch, &status, a, err);
+	if (r == 0)
+		r = add_options(a, args, launch, &options, err);
 	if (r < 0)
 		return r;
 	argv[n++] = (char *)"bwrap";
 	argv[n++] = (char *)"--json-status-fd";
 	argv[n++] = (char *)status;
-	if (args->options.n > BWRAP_ARGV_INLINE) {
-		fd = options_to_fd(args, err);
-		if (fd < 0)
-			return fd;
-		fd = launch_add_fd(launch, fd, err);
-		number = fd < 0 ? NULL : arena_printf(a, "%d", fd);
-		if (!number)
-			return fd < 0 ? fd : err_nomem(err, stage);
-		argv[n++] = (char *)"--args";
-		argv[n++] = (char *)number;
-	} else {
-		vec_each(option, &args->options)
-			argv[n++] = (char *)*option;
-	}
+	argv[n++] = (char *)"--args";
+	argv[n++] = (char *)options;
 	argv[n++] = (char *)"--";
 	argv[n++] = (char *)in->program;
 	for (size_t i = 1; i < command; i++)
@@ -368,10 +394,13 @@ static int build_argv(struct arena *a, const struct launch_input *in, struct bwr
 static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			 struct cordon_error *err)
 {
+	static char *const no_variables[] = { NULL };
 	struct bwrap_args args;
 	int r = bwrap_options(a, in->plan, &args, err);
 
 	launch_init(ret);
+	if (r == 0)
+		r = add_variables(a, in->plan, &args, err);
 	if (r == 0)
 		r = check_count(&args, count(in->argv), err);
 	if (r == 0)
@@ -379,10 +408,11 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 	if (r == 0)
 		r = build_argv(a, in, &args, ret, err);
 	ret->program = in->caps->bwrap_path;
-	ret->envp = launch_environ(a, in->plan);
+	ret->envp = no_variables;
 	ret->wrappers = 2; /* bwrap outside and its pid 1 inside */
-	if (r == 0 && !ret->envp)
-		r = err_nomem(err, stage);
+	/* Ctrl-C is for the command: bubblewrap would die of it and take all with it. */
+	vec_each(op, &in->plan->ops)
+		ret->new_session |= op->kind == OP_SESSION;
 	if (r < 0)
 		launch_close(ret);
 	return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The plan as a bubblewrap command line. The text is pure: it depends on the plan only,
- * so golden tests and `policy render --format bwrap` see what is executed.
+ * so golden tests and `policy render --format bwrap` see what is executed. The options
+ * travel over a descriptor (--args), followed by the command's variables.
  */
 #ifndef CORDON_BACKEND_BWRAP_H
 #define CORDON_BACKEND_BWRAP_H
@@ -13,8 +14,6 @@
 
 /* bubblewrap itself refuses more, counting options and command together. */
 #define BWRAP_ARGS_MAX 9000
-/* Beyond this, options travel over a descriptor (--args) instead of the command line. */
-#define BWRAP_ARGV_INLINE 400
 
 struct bwrap_args {
 	VEC(const char *) options;	/* without argv[0], "--" and the command */
@@ -22,6 +21,7 @@ struct bwrap_args {
 	VEC(size_t) empty_file_slots;
 };
 
+/* Everything but the variables, whose values are nobody else's to see. */
 int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *ret,
 		  struct cordon_error *err);
 

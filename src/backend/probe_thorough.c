@@ -178,7 +178,7 @@ static int run_trial(struct arena *a, const struct trial *t, struct caps *caps)
 		.gid_map = arena_printf(a, "%u %u 1", getegid(), getegid()),
 	};
 	struct spawn_request request = {
-		.program = "",
+		.program = cap_rows[t->cap].name, /* for messages: nothing is executed */
 		.argv = nothing,
 		.envp = nothing,
 		.clone_flags = t->flags,

@@ -409,7 +409,8 @@ void opts_situation(const struct opts *o, struct situation_options *ret)
 		.data_dir = o->value[OPTION_DATA_DIR],
 		.profile = o->value[OPTION_PROFILE],
 		.no_sandbox = opts_given(o, OPTION_NO_SANDBOX),
-		.make_home = o->command == &command_rows[COMMAND_run] && !opts_given(o, OPTION_DRY_RUN),
+		.make_home = o->command == &command_rows[COMMAND_run] &&
+			     !opts_given(o, OPTION_DRY_RUN),
 		.flags = &o->flags,
 		.environ = (const char *const *)environ,
 	};

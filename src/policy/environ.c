@@ -26,9 +26,44 @@ static const char *const secret_names[] = {
 	"SESSION_MANAGER", "KRB5CCNAME",     "NETRC",	  NULL,
 };
 
+static char to_upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+/* Is `word`, which is in capitals, at this place of the name? Programs read their
+ * variables in either case: http_proxy, npm_config_*. */
+static bool is_at(struct str name, size_t at, struct str word)
+{
+	if (at > name.n || name.n - at < word.n)
+		return false;
+	for (size_t i = 0; i < word.n; i++)
+		if (to_upper(name.p[at + i]) != word.p[i])
+			return false;
+	return true;
+}
+
 static bool contains(struct str name, struct str word)
 {
-	return memmem(name.p, name.n, word.p, word.n);
+	for (size_t at = 0; at + word.n <= name.n; at++)
+		if (is_at(name, at, word))
+			return true;
+	return false;
+}
+
+static bool starts(struct str name, struct str word)
+{
+	return is_at(name, 0, word);
+}
+
+static bool ends(struct str name, struct str word)
+{
+	return name.n >= word.n && is_at(name, name.n - word.n, word);
+}
+
+static bool equals(struct str name, struct str word)
+{
+	return name.n == word.n && is_at(name, 0, word);
 }
 
 static bool any(bool (*test)(struct str, struct str), struct str name, const char *const *list)
@@ -44,8 +79,38 @@ bool environ_is_secret(struct str name)
 	/* These hold paths that every program needs. */
 	if (str_eq(name, STR("PWD")) || str_eq(name, STR("OLDPWD")))
 		return false;
-	return any(contains, name, secret_words) || any(str_starts, name, secret_starts) ||
-	       any(str_ends, name, secret_ends) || any(str_eq, name, secret_names);
+	return any(contains, name, secret_words) || any(starts, name, secret_starts) ||
+	       any(ends, name, secret_ends) || any(equals, name, secret_names);
+}
+
+/* The host part of a URL with what stands before it: up to the path, or to where the URL
+ * ends in a longer text. */
+static struct str authority(struct str text)
+{
+	size_t n = 0;
+
+	while (n < text.n && (unsigned char)text.p[n] > ' ' && !strchr("/?#\"'", text.p[n]))
+		n++;
+	return str_take(text, n);
+}
+
+bool environ_has_credentials(struct str value)
+{
+	const char *sign;
+
+	while (value.n && (sign = memmem(value.p, value.n, "://", 3))) {
+		struct str host, user, password;
+
+		value = str_skip(value, (size_t)(sign - value.p) + 3);
+		host = authority(value);
+		/* An unescaped @ may be part of the password. */
+		while (host.n && host.p[host.n - 1] != '@')
+			host.n--;
+		str_cut(str_take(host, host.n ? host.n - 1 : 0), ':', &user, &password);
+		if (password.n)
+			return true;
+	}
+	return false;
 }
 
 /* The last matching statement of a list, or NULL. */
@@ -73,7 +138,7 @@ static const struct statement *last_set(const struct item_list *list, struct str
 	return found;
 }
 
-static bool handed_on(const struct policy *policy, struct str name)
+static bool handed_on(const struct policy *policy, struct str name, struct str value)
 {
 	const struct item_list *lists = policy->effective_lists;
 	const struct statement *pass = last_match(&lists[KEY_ENV_PASS], name);
@@ -86,7 +151,9 @@ static bool handed_on(const struct policy *policy, struct str name)
 		return false;
 	if (pass && unset)
 		return pass->origin.source > unset->origin.source;
-	return unset ? false : pass ? true : !environ_is_secret(name);
+	if (pass || unset)
+		return pass;
+	return !environ_is_secret(name) && !environ_has_credentials(value);
 }
 
 static bool valid_name(struct str name)
@@ -139,7 +206,7 @@ static int add_set_ones(struct arena *a, const struct policy *policy, struct var
 		struct str name, value;
 		int r = 0;
 
-		if (str_cut(s->text, '=', &name, &value) && handed_on(policy, name))
+		if (str_cut(s->text, '=', &name, &value) && handed_on(policy, name, value))
 			r = keep(a, v, name, value, &s->origin, err);
 		if (r < 0)
 			return r;
@@ -158,7 +225,7 @@ int environ_filter(struct arena *a, const struct policy *policy, const char *con
 
 		if (!str_cut(str_of(*environ), '=', &name, &value) || !valid_name(name))
 			continue;
-		if (handed_on(policy, name)) {
+		if (handed_on(policy, name, value)) {
 			r = keep(a, &v, name, value, NULL, err);
 			if (r < 0)
 				return r;

@@ -3,7 +3,7 @@
  * Which of the caller's variables the command gets.
  *
  * A variable is dropped when its name looks like a secret or points to a service of
- * the caller's session, unless env.pass or a bare --env NAME lets it through;
+ * the caller's session, or its value holds a URL with a password, unless env.pass or a bare --env NAME lets it through;
  * env.unset drops more, env.set adds. The later source wins where both speak.
  */
 #ifndef CORDON_POLICY_ENVIRON_H
@@ -30,7 +30,9 @@ struct variables {
  * not a variable name are dropped. */
 int environ_filter(struct arena *a, const struct policy *policy, const char *const *environ,
 		   struct variables *ret, struct cordon_error *err);
-/* Does the name look like a secret? */
+/* Does the name look like a secret, in small letters or capitals? */
 bool environ_is_secret(struct str name);
+/* Is there a URL with a password in it: scheme://user:password@host? */
+bool environ_has_credentials(struct str value);
 
 #endif

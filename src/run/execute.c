@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/list.h"
 #include "base/path.h"
 #include "fmt/json.h"
 #include "run/supervise.h"
@@ -43,10 +44,54 @@ static struct run_limits limits_of(const struct plan *plan)
 	};
 }
 
+/* Passthrough is no boundary, whatever the policy asks for. */
+static bool is_confined(const struct plan *plan)
+{
+	return plan->policy->confined && strcmp(plan->backend, passthrough_backend.name) != 0;
+}
+
+/* The operation that says what is at a path: the nearest at or above it. */
+static const struct op *shown_by(const struct plan *plan, struct str path)
+{
+	const struct op *nearest = NULL;
+
+	vec_each(op, &plan->ops) {
+		bool shapes = op->kind >= OP_ROOT_EMPTY && op->kind <= OP_SOCKET;
+		size_t least = nearest ? nearest->path.n : 0;
+
+		/* Permission to execute shows a path unless another operation made it. */
+		if (op->kind == OP_EXEC && nearest)
+			shapes = op->path.n > least;
+		if (shapes && op->path.n >= least && path_below(path, op->path))
+			nearest = op;
+	}
+	return nearest;
+}
+
+/* A directory of the sandbox's own is empty when the command starts. The kernel would
+ * only say that there is no such file, which the user can see is not so. */
+static int check_visible(const struct plan *plan, struct str path, const char *program,
+			 struct cordon_error *err)
+{
+	const struct op *op = is_confined(plan) ? shown_by(plan, path) : NULL;
+	bool private = op && (op->kind == OP_TMPFS || op->kind == OP_DEV);
+
+	if (!private && !(op && op->kind == OP_ROOT_EMPTY))
+		return 0;
+	err_set(err, CORDON_E_NOT_FOUND, ENOENT, "exec", "cannot execute %s", program);
+	if (!private)
+		return err_hint(err, "the sandbox does not show it; --allow-read %.*s",
+				STR_ARG(path_parent(path)));
+	return err_hint(err,
+			"the sandbox has its own %.*s; copy the program into the workdir, "
+			"or --allow-read it",
+			STR_ARG(op->path));
+}
+
 /* What the policy says of executing the program; the kernel says it again later, but
  * not as clearly. */
-static int check_program(const struct situation *s, struct arena *a, const char *program,
-			 struct cordon_error *err)
+static int check_program(const struct situation *s, struct arena *a, const struct plan *plan,
+			 const char *program, struct cordon_error *err)
 {
 	struct decision d;
 	struct str real;
@@ -57,8 +102,12 @@ static int check_program(const struct situation *s, struct arena *a, const char 
 	if (!s->policy->confined)
 		return 0;
 	r = s->world.resolve(&s->world, a, str_of(program), &real, &node, err);
-	if (r < 0 || policy_allows(s->policy, POLICY_EXEC, real, &d))
+	if (r < 0)
 		return r;
+	if (policy_allows(s->policy, POLICY_EXEC, real, &d)) {
+		r = check_visible(plan, str_of(program), program, err);
+		return r < 0 ? r : check_visible(plan, real, program, err);
+	}
 	if (d.exec_rule)
 		origin_print(&where, &d.exec_rule->origin);
 	err_set(err, CORDON_E_BLOCKED, 0, stage, "exec of %s is denied by %s%s%s", program,
@@ -81,7 +130,7 @@ static int find_program(const struct situation *s, struct arena *a, const struct
 	if (!full)
 		return err_set(err, CORDON_E_NOT_FOUND, ENAMETOOLONG, stage, "%s", name);
 	*ret = full;
-	return check_program(s, a, full, err);
+	return check_program(s, a, plan, full, err);
 }
 
 /* A directory as a standard stream would lead around every mount: openat on it starts in
@@ -242,7 +291,7 @@ json_t *execute_to_json(const struct run_result *result, const struct plan *plan
 
 		bad |= json_object_set_new(root, "backend", json_string(plan->backend));
 		bad |= json_object_set_new(root, "profile", json_string(policy->profile));
-		bad |= json_object_set_new(root, "confined", json_boolean(policy->confined));
+		bad |= json_object_set_new(root, "confined", json_boolean(is_confined(plan)));
 		bad |= json_object_set_new(root, "protect",
 					   json_string(choice_to_string(CHOICES_PROTECT, protect)));
 	}

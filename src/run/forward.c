@@ -28,13 +28,20 @@ void run_signal_set(sigset_t *ret)
 	}
 }
 
+/* What a terminal sends goes to the whole foreground; what only a process sends goes to
+ * the one it meant. TERM is for both: what it leaves running would be ended anyway. */
+static bool is_for_group(int sig)
+{
+	return sig != SIGUSR1 && sig != SIGUSR2;
+}
+
 static void pass_on(struct run *run, int sig)
 {
 	if (run->main_gone)
 		return;
 	if (run->request->wrappers)
-		tree_signal_command(&run->tree, sig);
-	else if (run->request->new_session && kill(-run->main.pid, sig) == 0)
+		tree_signal_command(&run->tree, sig, is_for_group(sig));
+	else if (run->request->new_session && is_for_group(sig) && kill(-run->main.pid, sig) == 0)
 		return;
 	else /* also when its setsid is still to come */
 		syscall(SYS_pidfd_send_signal, run->main.pidfd, sig, NULL, 0);

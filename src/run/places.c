@@ -87,7 +87,7 @@ static int settle(struct arena *a, const struct world *world, struct str base, s
 
 static int current_directory(struct arena *a, struct str *ret, struct cordon_error *err)
 {
-	char cwd[PATH_BYTES_MAX + 1];
+	char cwd[PATH_BYTES_MAX + 1] = "";
 
 	/* The kernel spells a directory that is out of reach "(unreachable)/...". */
 	if (!getcwd(cwd, sizeof(cwd)) || cwd[0] != '/') {
@@ -100,20 +100,43 @@ static int current_directory(struct arena *a, struct str *ret, struct cordon_err
 	return ret->p ? 0 : err_nomem(err, stage);
 }
 
+/* Whole or in part, these are the system's. */
+static const char *const system_trees[] = {
+	"/etc",	 "/usr",   "/boot",   "/dev",	 "/proc",   "/sys",    "/run",	"/bin",
+	"/sbin", "/lib",   "/lib32",  "/lib64",  "/libx32", NULL,
+};
+/* These hold other people's directories, some of which are projects. */
+static const char *const shared_directories[] = { "/", "/var", "/home", NULL };
+
+/* What the workdir is, when nobody can have meant it; NULL for any other. */
+static const char *unlikely_workdir(const struct places *p)
+{
+	if (str_eq(p->workdir, p->home))
+		return "your home directory";
+	for (const char *const *dir = shared_directories; *dir; dir++)
+		if (str_eq(p->workdir, str_of(*dir)))
+			return *dir;
+	for (const char *const *tree = system_trees; *tree; tree++)
+		if (path_below(p->workdir, str_of(*tree)))
+			return p->workdir.p;
+	return NULL;
+}
+
 static int check_workdir(const struct places *p, struct node node, bool chosen,
 			 struct cordon_error *err)
 {
+	const char *unlikely = chosen ? NULL : unlikely_workdir(p);
+
 	if (node.type == NODE_ABSENT)
 		return err_set(err, CORDON_E_PATH, ENOENT, stage, "workdir %s", p->workdir.p);
 	if (node.type != NODE_DIR)
 		return err_set(err, CORDON_E_PATH, ENOTDIR, stage, "workdir %s", p->workdir.p);
 	if (access(p->workdir.p, R_OK | X_OK) < 0)
 		return err_set(err, CORDON_E_PATH, errno, stage, "workdir %s", p->workdir.p);
-	if (chosen || (p->workdir.n > 1 && !str_eq(p->workdir, p->home)))
+	if (!unlikely)
 		return 0;
 	err_set(err, CORDON_E_CONFIG, 0, stage,
-		"the workdir would be %s, which makes all of it writable",
-		p->workdir.n == 1 ? "/" : "your home directory");
+		"the workdir would be %s, which makes all of it writable", unlikely);
 	return err_hint(err, "cd into a project, or say it explicitly with --workdir %s",
 			p->workdir.p);
 }

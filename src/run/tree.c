@@ -30,7 +30,7 @@
 
 struct stat_line {
 	char state;
-	pid_t parent;
+	pid_t parent, group, session;
 	uint64_t cpu_ticks;
 	int64_t resident_pages;
 };
@@ -61,10 +61,10 @@ static bool read_stat(pid_t pid, struct stat_line *ret)
 	 * parenthesis can be trusted to end it. */
 	after = strrchr(text, ')');
 	if (!after || sscanf(after + 1,
-			     " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+			     " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
 			     " %" SCNd64 " %" SCNd64 " %*d %*d %*d %*d %*u %*u %" SCNd64,
-			     &ret->state, &ret->parent, &user, &sys, &waited_user,
-			     &waited_sys, &ret->resident_pages) != 7)
+			     &ret->state, &ret->parent, &ret->group, &ret->session, &user, &sys,
+			     &waited_user, &waited_sys, &ret->resident_pages) != 9)
 		return false;
 	ret->cpu_ticks = user + sys + (uint64_t)waited_user + (uint64_t)waited_sys;
 	return true;
@@ -184,20 +184,41 @@ static void walk_tree(const struct tree *t, struct walk *w)
 	}
 }
 
-/* Our own child keeps its pid until we reap it. Any other pid may have been given to
- * a stranger since it was read: hold it with a pidfd, then look again. */
+/* Holds a process that is still the one that was found: its pid may have been given to
+ * a stranger since it was read, so hold it first, then look again. -1 when it is gone. */
+static int hold(const struct tree_process *p, struct stat_line *ret)
+{
+	autoclose int pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+
+	if (pidfd < 0 || !read_stat(p->pid, ret) ||
+	    (ret->parent != p->parent && ret->parent != getpid()))
+		return -1;
+	return steal_fd(&pidfd);
+}
+
+/* Our own child keeps its pid until we reap it; any other is held. */
 static bool send_signal(const struct tree_process *p, int sig)
 {
-	pid_t self = getpid();
 	autoclose int pidfd = -1;
 	struct stat_line line;
 
-	if (p->parent == self)
+	if (p->parent == getpid())
 		return kill(p->pid, sig) == 0;
-	pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-	if (pidfd < 0 || !read_stat(p->pid, &line) ||
-	    (line.parent != p->parent && line.parent != self))
+	pidfd = hold(p, &line);
+	return pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
+}
+
+/* To the process group, all at once as the terminal does it; only to the process when
+ * the group is in our own session, where others than the command may be in it. */
+static bool send_to_group(const struct tree_process *p, int sig)
+{
+	struct stat_line line;
+	autoclose int pidfd = hold(p, &line);
+
+	if (pidfd < 0)
 		return false;
+	if (line.group > 1 && line.session != getsid(0))
+		return kill(-line.group, sig) == 0;
 	return syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
 }
 
@@ -206,31 +227,35 @@ static bool is_wrapper(const struct tree *t, const struct tree_process *p)
 	return p->depth < t->wrappers;
 }
 
-static size_t signal_where(const struct tree *t, int sig, bool only_command)
+size_t tree_signal(const struct tree *t, int sig)
 {
 	struct stat_line line;
 	struct walk w = { 0 };
 	size_t sent = 0;
 
 	walk_tree(t, &w);
-	vec_each(p, &w.found) {
-		if (is_wrapper(t, p) || (only_command && p->depth != t->wrappers))
-			continue;
-		if (read_stat(p->pid, &line) && is_alive(line.state))
+	vec_each(p, &w.found)
+		if (!is_wrapper(t, p) && read_stat(p->pid, &line) && is_alive(line.state))
 			sent += send_signal(p, sig);
-	}
 	arena_free(&w.memory);
 	return sent;
 }
 
-size_t tree_signal(const struct tree *t, int sig)
+/* The command is the oldest of its generation: what else is in it lost its parent and
+ * was taken in by the innermost wrapper. */
+bool tree_signal_command(const struct tree *t, int sig, bool group)
 {
-	return signal_where(t, sig, false);
-}
+	struct walk w = { 0 };
+	bool sent = false;
 
-size_t tree_signal_command(const struct tree *t, int sig)
-{
-	return signal_where(t, sig, true);
+	walk_tree(t, &w);
+	vec_each(p, &w.found)
+		if (p->depth == t->wrappers) {
+			sent = group ? send_to_group(p, sig) : send_signal(p, sig);
+			break;
+		}
+	arena_free(&w.memory);
+	return sent;
 }
 
 static void stop(const struct tree_process *p)

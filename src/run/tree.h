@@ -58,10 +58,11 @@ struct tree_usage {
 int tree_open(struct tree *t, struct cordon_error *err);
 void tree_close(struct tree *t); /* accepts a zeroed tree */
 
-/* Sends sig to every process below the backend's wrappers, or only to the command
- * itself. Returns how many got it. */
+/* Sends sig to every process below the backend's wrappers. Returns how many got it. */
 size_t tree_signal(const struct tree *t, int sig);
-size_t tree_signal_command(const struct tree *t, int sig);
+/* Sends sig to the command alone, or to its process group when that has a session of its
+ * own. False when nobody got it. */
+bool tree_signal_command(const struct tree *t, int sig, bool group);
 /* Stops everything, so that nothing can fork away, then kills it. Returns how many
  * living processes there were. Those killed still have to be reaped: they end when
  * the kernel gets to it. */

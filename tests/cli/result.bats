@@ -197,3 +197,14 @@ holds() {
 	valid r
 	refute_file sub/r
 }
+
+@test "confined is false without a boundary, however that came about" {
+	local way
+	for way in --no-sandbox --backend=passthrough; do
+		cordon run -q --result r "$way" true
+		valid r
+		holds r '.confined == false and .backend == "passthrough"'
+	done
+	cordon run -q --result r true || must_or_skip "no backend works here"
+	holds r '.confined == true'
+}

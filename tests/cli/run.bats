@@ -203,3 +203,70 @@ needs_backend() {
 	assert_output "$WORKDIR/sub"
 	assert_file sub/made
 }
+
+@test "the sandbox's variables do nothing to bubblewrap, which is outside" {
+	command -v cc >/dev/null || must_or_skip "no C compiler"
+	cordon run -q --backend bwrap true || must_or_skip "bubblewrap does not work here"
+	cat >evil.c <<-'C'
+	#include <fcntl.h>
+	__attribute__((constructor)) static void run(void)
+	{
+		open("../outside", O_CREAT | O_WRONLY, 0600);
+	}
+	C
+	cc -shared -fPIC -o evil.so evil.c
+	run -0 cordon run -q --backend bwrap --env "LD_PRELOAD=$WORKDIR/evil.so" sh -c 'echo "$LD_PRELOAD"'
+	assert_output "$WORKDIR/evil.so"
+	refute_file "$SCRATCH/outside"
+	run -0 cordon run -q --backend bwrap --env EMPTY= --env 'ODD=a=b c' sh -c 'echo "[$EMPTY][$ODD]"'
+	assert_output "[][a=b c]"
+}
+
+@test "--tmp-size holds for /dev/shm, too" {
+	cordon run -q --backend native true || must_or_skip "native does not work here"
+	run cordon run -q --backend native --tmp-size 8M \
+		sh -c 'head -c 32M /dev/zero >/dev/shm/file; stat -c %s /dev/shm/file'
+	assert_contains "No space left on device"
+	assert_contains $'\n8388608'
+	run -0 cordon run -q --backend native --tmp-size 8M head -c 4 /dev/zero
+}
+
+@test "--keyring gives the caller's keyring, and only that does" {
+	cordon run -q --backend native true || must_or_skip "native does not work here"
+	command -v cc >/dev/null || must_or_skip "no C compiler"
+	cat >keyring.c <<-'C'
+	#include <linux/keyctl.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		return syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1) < 0;
+	}
+	C
+	cc -o keyring keyring.c
+	./keyring || must_or_skip "no keyrings here"
+	run -1 cordon run -q --backend native ./keyring
+	run -0 cordon run -q --backend native --keyring ./keyring
+}
+
+@test "a program in a place that the sandbox has for itself is explained" {
+	needs_backend
+	local program backend
+	program=$(mktemp /tmp/cordon-bats-program.XXXXXX)
+	printf '#!/bin/sh\necho ran\n' >"$program"
+	chmod 755 "$program"
+	ln -s "$program" link
+	for backend in native bwrap; do
+		run -127 --separate-stderr cordon run --backend "$backend" "$program"
+		[[ $stderr == *"hint: the sandbox has its own /tmp;"* ]] || fail "no hint" "$(outcome)"
+		run -127 cordon run --backend "$backend" ./link
+	done
+	run -0 cordon run -q --allow-read "$program" "$program"
+	assert_output ran
+	run -0 cordon run -q --tmp shared "$program"
+	run -0 cordon run -q --backend passthrough "$program"
+	rm "$program"
+	[ -L /bin ] || return 0
+	run -127 --separate-stderr cordon run -p custom --allow-read /usr --allow-exec /usr/bin /bin/pwd
+	[[ $stderr == *"hint: the sandbox does not show it; --allow-read /bin" ]] || fail "no hint" "$(outcome)"
+}

@@ -132,3 +132,11 @@ load helper
 	run env TERM=dumb script -qec "'$CORDON' nosuch" /dev/null
 	refute_contains "$esc"
 }
+
+@test "doctor names what it could not create a process for" {
+	cordon run -q true || must_or_skip "no backend works here"
+	# Inside, new namespaces are refused.
+	run cordon run -q --allow-read "$(dirname "$CORDON")" -- "$CORDON" doctor
+	assert_contains "cannot create a process for user"
+	refute_contains "for :"
+}

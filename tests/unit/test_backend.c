@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/bwrap.h"
+#include "backend/linux/native.h"
 #include "base/fd.h"
 #include "base/num.h"
 #include "policy/profiles.h"
@@ -186,6 +187,45 @@ static int prepare(const char *program, char *const *argv, struct launch *ret)
 	return backend_by_name(STR("bwrap"))->prepare(&a, &in, ret, &err);
 }
 
+static int number_of(const char *text)
+{
+	uint64_t n = 0;
+
+	cr_assert(num_parse_u64(str_of(text), INT32_MAX, &n), "%s", text);
+	return (int)n;
+}
+
+/* What the descriptor with this number in the child holds. */
+static struct str descriptor(const struct launch *launch, const char *number)
+{
+	struct str text = { 0 };
+
+	for (size_t i = 0; i < launch->n_fds; i++)
+		if (launch->fds[i].to == number_of(number))
+			cr_assert_eq(fd_read_stream(&a, launch->fds[i].from, "options", 1 << 20,
+						    &text, &err),
+				     0, "%s", err.message);
+	return text;
+}
+
+/* The options as bubblewrap will read them, NULL-terminated. */
+static char **options_of(const struct launch *launch)
+{
+	struct str text, word;
+	char **words = arena_array(&a, BWRAP_ARGS_MAX + 1, sizeof(*words));
+	size_t n = 0;
+
+	cr_assert_str_eq(launch->argv[3], "--args");
+	cr_assert_str_eq(launch->argv[5], "--");
+	text = descriptor(launch, launch->argv[4]);
+	while (text.n) {
+		str_cut(text, '\0', &word, &text);
+		cr_assert_lt(n, BWRAP_ARGS_MAX);
+		words[n++] = arena_dup(&a, word);
+	}
+	return words;
+}
+
 /* How bubblewrap reads its options: the number of arguments each takes. */
 static int arity(const char *option)
 {
@@ -193,7 +233,7 @@ static int arity(const char *option)
 		const char *name;
 		int n;
 	} known[] = {
-		{ "--json-status-fd", 1 }, { "--args", 1 },	   { "--unshare-user", 0 },
+		{ "--clearenv", 0 },	   { "--setenv", 2 },	   { "--unshare-user", 0 },
 		{ "--unshare-pid", 0 },	   { "--unshare-net", 0 }, { "--unshare-ipc", 0 },
 		{ "--unshare-uts", 0 },	   { "--ro-bind", 2 },	   { "--unshare-cgroup-try", 0 },
 		{ "--bind", 2 },	   { "--symlink", 2 },	   { "--perms", 1 },
@@ -209,20 +249,15 @@ static int arity(const char *option)
 	return -1;
 }
 
-/* Reads options up to "--" and returns the index behind it. */
-static size_t read_options(char *const *argv)
+static void read_options(char *const *words)
 {
-	size_t i = 1;
+	while (*words) {
+		int n = arity(*words);
 
-	while (argv[i] && strcmp(argv[i], "--") != 0) {
-		int n = arity(argv[i]);
-
-		cr_assert(n >= 0, "'%s' would be read as an option", argv[i]);
-		for (i++; n > 0; n--, i++)
-			cr_assert(argv[i]);
+		cr_assert(n >= 0, "'%s' would be read as an option", *words);
+		for (words++; n > 0; n--, words++)
+			cr_assert(*words);
 	}
-	cr_assert(argv[i]);
-	return i + 1;
 }
 
 Test(backend, no_path_and_no_command_is_taken_for_an_option)
@@ -230,7 +265,7 @@ Test(backend, no_path_and_no_command_is_taken_for_an_option)
 	static char *const argv[] = { (char *)"--version", (char *)"--", (char *)"--bind",
 				      (char *)"-", NULL };
 	struct launch launch;
-	size_t at;
+	const size_t at = 6;
 
 	places.workdir = places.data = STR("/--bind");
 	fake_world_add(&fake, STR("/--bind/--"), NODE_DIR);
@@ -241,7 +276,7 @@ Test(backend, no_path_and_no_command_is_taken_for_an_option)
 	flag("--allow-write", "/--args");
 	build("moderate");
 	cr_assert_eq(prepare("--version", argv, &launch), 0, "%s", err.message);
-	at = read_options(launch.argv);
+	read_options(options_of(&launch));
 	cr_expect_str_eq(launch.argv[at], "--version");
 	cr_expect_str_eq(launch.argv[at + 1], "--");
 	cr_expect_str_eq(launch.argv[at + 2], "--bind");
@@ -283,48 +318,59 @@ static void many_directories(unsigned n, const char *flag_name, enum node_type t
 	}
 }
 
-static int number_of(const char *text)
+Test(backend, the_options_travel_over_a_descriptor_and_the_variables_after_them)
 {
-	uint64_t n = 0;
-
-	cr_assert(num_parse_u64(str_of(text), INT32_MAX, &n), "%s", text);
-	return (int)n;
-}
-
-/* What the descriptor with this number in the child holds. */
-static struct str descriptor(const struct launch *launch, const char *number)
-{
-	struct str text = { 0 };
-
-	for (size_t i = 0; i < launch->n_fds; i++)
-		if (launch->fds[i].to == number_of(number))
-			cr_assert_eq(fd_read_stream(&a, launch->fds[i].from, "options", 1 << 20,
-						    &text, &err),
-				     0, "%s", err.message);
-	return text;
-}
-
-Test(backend, many_options_travel_over_a_descriptor)
-{
+	static const char *const env[] = { "A=1", "GITHUB_TOKEN=x", "EMPTY=", NULL };
+	static const char *const wanted[] = { "--clearenv", "--setenv", "A",  "1",
+					      "--setenv",   "EMPTY",	"" };
 	static char *const argv[] = { (char *)"true", NULL };
 	struct bwrap_args args;
 	struct launch launch;
-	struct str text, word;
+	char **words;
 
 	many_directories(300, "--allow-write", NODE_DIR);
 	build("moderate");
+	input.environ = env;
 	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
-	cr_assert_str_eq(launch.argv[3], "--args");
-	cr_assert_str_eq(launch.argv[5], "--");
-	text = descriptor(&launch, launch.argv[4]);
+	words = options_of(&launch);
 	cr_assert_eq(bwrap_options(&a, chosen, &args, &err), 0);
-	cr_assert_gt(args.options.n, BWRAP_ARGV_INLINE);
-	vec_each(option, &args.options) {
-		str_cut(text, '\0', &word, &text);
-		cr_assert(str_eq(word, str_of(*option)), "%s", *option);
-	}
-	cr_assert_eq(text.n, 0);
+	vec_each(option, &args.options)
+		cr_assert_str_eq(*words++, *option);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		cr_assert_str_eq(*words++, wanted[i]);
+	cr_assert_null(*words);
 	launch_close(&launch);
+}
+
+/* It runs outside the boundary: LD_PRELOAD would be obeyed there. */
+Test(backend, bubblewrap_itself_has_no_environment)
+{
+	static const char *const env[] = { "LD_PRELOAD=/w/evil.so", NULL };
+	static char *const argv[] = { (char *)"true", NULL };
+	struct launch launch;
+
+	flag("--env", "LD_LIBRARY_PATH=/w");
+	build("moderate");
+	input.environ = env;
+	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
+	cr_assert_null(launch.envp[0]);
+	for (size_t i = 0; launch.argv[i]; i++)
+		cr_expect_null(strstr(launch.argv[i], "/w"), "%s", launch.argv[i]);
+	launch_close(&launch);
+}
+
+Test(backend, variables_count_towards_the_limit_of_bubblewrap)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+	const char **env = arena_array(&a, 3001, sizeof(*env));
+	struct launch launch;
+
+	for (unsigned i = 0; i < 3000; i++)
+		env[i] = arena_printf(&a, "V%u=x", i);
+	build("moderate");
+	input.environ = env;
+	cr_assert_eq(prepare("/bin/true", argv, &launch), -CORDON_E_LIMIT);
+	cr_expect(strstr(err.hint, "variables"), "%s", err.hint);
 }
 
 Test(backend, too_many_options_are_refused)
@@ -345,14 +391,16 @@ Test(backend, hidden_files_each_get_an_empty_file)
 	int before = dup(0), after;
 	struct launch launch;
 	size_t seen = 0;
+	char **words;
 
 	many_directories(20, "--deny", NODE_FILE);
 	build("moderate");
 	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
-	for (size_t i = 1; launch.argv[i]; i++)
-		if (!strcmp(launch.argv[i], "--ro-bind-data")) {
-			cr_expect_eq(number_of(launch.argv[i + 1]), 3 + (int)seen);
-			cr_expect_eq(descriptor(&launch, launch.argv[i + 1]).n, 0);
+	words = options_of(&launch);
+	for (size_t i = 0; words[i]; i++)
+		if (!strcmp(words[i], "--ro-bind-data")) {
+			cr_expect_eq(number_of(words[i + 1]), 3 + (int)seen);
+			cr_expect_eq(descriptor(&launch, words[i + 1]).n, 0);
 			seen++;
 		}
 	cr_expect_eq(seen, 20);
@@ -367,17 +415,52 @@ Test(backend, hidden_files_each_get_an_empty_file)
 	close(after);
 }
 
-Test(backend, the_command_gets_the_environment_of_the_plan_only)
-{
-	static const char *const env[] = { "A=1", "GITHUB_TOKEN=x", "EMPTY=", NULL };
-	static char *const argv[] = { (char *)"true", NULL };
-	struct launch launch;
+/* --- native ------------------------------------------------------------------------ */
 
-	build("moderate");
-	input.environ = env;
-	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
-	cr_expect_str_eq(launch.envp[0], "A=1");
-	cr_expect_str_eq(launch.envp[1], "EMPTY=");
-	cr_expect_null(launch.envp[2]);
+/* The names of the filters that a run would load, "base noptrace". */
+static const char *filters_loaded(void)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+	struct launch_input in = { .caps = &caps, .program = "/bin/true", .argv = argv };
+	struct buf names = buf_make(1024);
+	const struct native *n;
+	struct launch launch;
+	const char *text;
+
+	cr_assert_str_eq(choose("native", FALLBACK_DEGRADE), "native");
+	in.plan = chosen;
+	cr_assert_eq(backend_by_name(STR("native"))->prepare(&a, &in, &launch, &err), 0, "%s",
+		     err.message);
+	n = launch.child_data;
+	for (size_t i = 0; i < n->n_filters; i++)
+		buf_addf(&names, "%s%s", i ? " " : "", n->filters[i]->name);
 	launch_close(&launch);
+	text = arena_dup(&a, buf_str(&names));
+	buf_free(&names);
+	return text;
+}
+
+/* Without it the run is declared to be less confined, and must then not fail of it. */
+Test(backend, no_filter_is_loaded_where_seccomp_is_missing)
+{
+	build("moderate");
+	caps.value[CAP_SECCOMP] = 0;
+	cr_expect_str_eq(filters_loaded(), "");
+}
+
+Test(backend, what_a_missing_namespace_shares_is_refused)
+{
+	build("moderate");
+	cr_expect_str_eq(filters_loaded(), "base");
+	caps.value[CAP_IPCNS] = 0;
+	cr_expect_str_eq(filters_loaded(), "base noipc");
+	caps.value[CAP_PIDNS] = 0;
+	cr_expect_str_eq(filters_loaded(), "base noipc nopidns");
+}
+
+Test(backend, the_keyring_is_open_to_who_is_given_it)
+{
+	flag("--keyring", "true");
+	build("moderate");
+	cr_expect_str_eq(filters_loaded(), "base_keyring");
 }

@@ -90,14 +90,52 @@ Test(environ, names_that_look_like_secrets)
 		"KUBECONFIG",	 "DATABASE_URL",
 		"SENTRY_DSN",	 "CORDON_HOME",
 		"NPM_TOKEN",	 "XAUTHORITY",
+		"Github_Token",	 "aws_secret_access_key",
+		"kubeconfig",	 "npm_config__authToken",
+		"my_key",	 "npm_config__auth",
 	};
 	static const char *const plain[] = { "HOME", "PATH",	 "LANG",   "TERM", "EDITOR",
-					     "CI",   "KEYBOARD", "MONKEY", "TZ",   "COLORTERM" };
+					     "CI",   "KEYBOARD", "MONKEY", "TZ",   "COLORTERM",
+					     "KEY",  "k",	 "OLDPWD", "http_proxy" };
 
 	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
 		cr_expect(environ_is_secret(str_of(secret[i])), "%s", secret[i]);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		cr_expect_not(environ_is_secret(str_of(plain[i])), "%s", plain[i]);
+}
+
+Test(environ, values_that_hold_a_password)
+{
+	static const char *const secret[] = {
+		"http://user:pass@proxy:3128",
+		"redis://:pass@host/0",
+		"postgresql+psycopg2://u:p@h:5432/db?x=1",
+		"--index-url https://pypi/simple --extra-index-url 'https://u:p@h/simple'",
+		"http://a,http://u:p@b",
+		"https://u:p@ss@host",
+	};
+	static const char *const plain[] = {
+		"",		     "://",
+		"http://",	     "http://proxy:3128",
+		"http://h:1/a:b@c",  "ssh://git@host:22/x",
+		"user:pass@host",    "http://u:@host",
+		"http://h/?m=a:b@c", "http://h:80 a:b@c",
+		"unix:path=/run/x",
+	};
+
+	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
+		cr_expect(environ_has_credentials(str_of(secret[i])), "%s", secret[i]);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		cr_expect_not(environ_has_credentials(str_of(plain[i])), "%s", plain[i]);
+}
+
+Test(environ, a_url_with_a_password_is_handed_on_only_when_asked_for)
+{
+	HANDED("REDIS_URL=redis://h", "REDIS_URL=redis://h", "http_proxy=http://u:p@h");
+	flag("--env", "http_proxy");
+	flag("--env", "SET=http://u:p@h");
+	HANDED("SET=http://u:p@h http_proxy=http://u:p@h", "http_proxy=http://u:p@h",
+	       "OTHER=http://u:p@h");
 }
 
 Test(environ, sorted_without_secrets_and_without_what_is_no_variable)

@@ -326,6 +326,23 @@ Test(places, a_workdir_that_cannot_be_one)
 	cr_expect_eq(read_places("", &p), -CORDON_E_PATH);
 }
 
+Test(places, system_directories_only_when_said)
+{
+	static const char *const refused[] = { "/etc", "/usr/lib", "/var", "/dev", "/proc/self",
+					       "/home", "/bin" };
+	struct places p;
+
+	home = make_dir("home");
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		cr_assert_eq(chdir(refused[i]), 0, "%s", refused[i]);
+		cr_expect_eq(read_places(NULL, &p), -CORDON_E_CONFIG, "%s", refused[i]);
+		cr_expect(strstr(err.hint, "--workdir"), "%s", err.hint);
+		cr_expect_eq(read_places(refused[i], &p), 0, "%s", err.message);
+	}
+	cr_assert_eq(chdir("/var/tmp"), 0);
+	cr_expect_eq(read_places(NULL, &p), 0, "%s", err.message);
+}
+
 Test(places, home_and_root_only_when_said)
 {
 	struct places p;

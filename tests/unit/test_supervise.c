@@ -747,6 +747,27 @@ Test(terminal, ctrl_c_arrives_once)
 	close(s.report);
 }
 
+/* As in a plain terminal: a shell that waits for its child does not end before it. */
+Test(terminal, ctrl_c_reaches_what_the_command_waits_for)
+{
+	struct run_request q = shell("setsid sh -c 'sh -c \"trap \\\"echo child; exit 7\\\" INT; "
+				     "echo up; while :; do read x; done\"; exit $?'; exit 6");
+	struct session s;
+	char job[16];
+
+	q.capture = q.stdin_null = false;
+	q.wrappers = 1;
+	q.new_session = true;
+	open_session(&s, &q);
+	read_line(s.report, job, sizeof(job));
+	expect_line(s.master, "up");
+	cr_assert_eq(write(s.master, "\x03", 1), 1);
+	expect_line(s.master, "child");
+	cr_assert_eq(status_of_process(s.shell), 6);
+	close(s.master);
+	close(s.report);
+}
+
 static void suspend_and_continue(bool new_session)
 {
 	struct run_request q = shell("trap 'echo on' CONT; echo up; "

@@ -40,11 +40,21 @@ static CHILD_SAFE int leave_keyring(const struct native *n, int error_fd)
 	return native_fail(error_fd, "keyring", "cannot leave the caller's keyring", NULL);
 }
 
+/* A session of the command's own, apart from init's: its group can then be signalled as
+ * a terminal would, and is orphaned, so that a TSTP it sends itself is dropped instead of
+ * stopping it for good. */
+static CHILD_SAFE int leave_session(const struct native *n, int error_fd)
+{
+	if (!n->pid_namespace || !n->command.new_session || setsid() >= 0)
+		return 0;
+	return native_fail(error_fd, "session", "cannot start a session for", "the command");
+}
+
 /* Steps 7 and 8 in the command's own process. Returns only on failure. */
 static CHILD_SAFE void become_command(const struct native *n, int ruleset, int error_fd)
 {
-	if (leave_keyring(n, error_fd) == 0 && native_landlock_enforce(ruleset, error_fd) == 0 &&
-	    load_filters(n, error_fd) == 0)
+	if (leave_session(n, error_fd) == 0 && leave_keyring(n, error_fd) == 0 &&
+	    native_landlock_enforce(ruleset, error_fd) == 0 && load_filters(n, error_fd) == 0)
 		spawn_child_exec(&n->command, error_fd);
 }
 

@@ -370,7 +370,7 @@ static CHILD_SAFE int mount_pts(struct mounter *w, int dev)
 
 static CHILD_SAFE int mount_dev(struct mounter *w, const struct mount_step *step)
 {
-	int dev, r = attach_new(w, step, new_tmpfs("0755", NULL, MOUNT_ATTR_NOEXEC));
+	int dev, r = attach_new(w, step, new_tmpfs("0755", step->size, MOUNT_ATTR_NOEXEC));
 
 	if (r < 0)
 		return r;

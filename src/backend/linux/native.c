@@ -173,6 +173,15 @@ static bool add_bind(struct preparation *p, const struct op *op, uint64_t attrib
 	return step;
 }
 
+/* Memory behind a file system, so limited; 0 leaves it to the kernel. */
+static bool limit_size(struct preparation *p, struct mount_step *step, uint64_t bytes)
+{
+	if (!bytes)
+		return true;
+	step->size = arena_printf(p->arena, "%llu", (unsigned long long)bytes);
+	return step->size;
+}
+
 static bool add_tmpfs(struct preparation *p, const struct op *op)
 {
 	struct mount_step *step = add_step(p, MOUNT_TMPFS, op);
@@ -181,11 +190,18 @@ static bool add_tmpfs(struct preparation *p, const struct op *op)
 		return false;
 	step->directory = true;
 	step->mode = str_eq(op->path, STR("/run")) ? "0755" : "1777";
-	if (op->number) {
-		step->size = arena_printf(p->arena, "%llu", (unsigned long long)op->number);
-		return step->size;
-	}
-	return true;
+	return limit_size(p, step, op->number);
+}
+
+/* With /dev/shm in it, which is as private and as large as /tmp. */
+static bool add_dev(struct preparation *p, const struct op *op)
+{
+	struct mount_step *step = add_step(p, MOUNT_DEV, op);
+
+	if (!step)
+		return false;
+	step->directory = true;
+	return limit_size(p, step, policy_number(p->plan->policy, KEY_TMP_SIZE));
 }
 
 static bool add_directory(struct preparation *p, enum mount_kind kind, const struct op *op)
@@ -251,7 +267,7 @@ static bool add_op(struct preparation *p, const struct op *op)
 	case OP_PROC:
 		return add_proc(p, op);
 	case OP_DEV:
-		return add_directory(p, MOUNT_DEV, op);
+		return add_dev(p, op);
 	case OP_NOEXEC:
 	case OP_EXEC:
 		return add_exec_change(p, op);
@@ -330,7 +346,8 @@ static void prepare_filters(struct preparation *p, const struct launch *launch)
 
 	if (!find_op(p->plan, OP_SECCOMP) || !p->caps->value[CAP_SECCOMP])
 		return;
-	add_filter(n, SECCOMP_FILTER_base);
+	add_filter(n, find_op(p->plan, OP_NO_KEYRING) ? SECCOMP_FILTER_base
+						      : SECCOMP_FILTER_base_keyring);
 	if (!(launch->clone_flags & CLONE_NEWIPC))
 		add_filter(n, SECCOMP_FILTER_noipc);
 	if (!n->pid_namespace)

@@ -47,7 +47,7 @@ struct mount_step {
 	const char *path;	/* without the leading slash; "" is the root */
 	const char *source;	/* bind: absolute path; symlink: target */
 	const char *mode;	/* tmpfs: permissions, octal */
-	const char *size;	/* tmpfs: bytes; NULL: the kernel's default */
+	const char *size;	/* tmpfs, dev: bytes; NULL: the kernel's default */
 	uint64_t attributes;	/* MOUNT_ATTR_* */
 	uint64_t dev, ino;	/* of the source; ino 0: not compared */
 };

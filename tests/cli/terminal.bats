@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# cordon in a terminal: what is typed there reaches the command.
+load helper
+
+# in_terminal TEXT COMMAND...: runs COMMAND in a terminal of its own, types TEXT when it
+# has said "up", and prints "STATUS SECONDS" after what it wrote.
+in_terminal() {
+	python3 - "$@" <<-'PY'
+	import os, pty, sys, time
+	text, command = sys.argv[1], sys.argv[2:]
+	pid, master = pty.fork()
+	if pid == 0:
+	    os.execvp(command[0], command)
+	said, typed = b"", 0
+	while True:
+	    try:
+	        got = os.read(master, 4096)
+	    except OSError:
+	        break
+	    if not got:
+	        break
+	    said += got
+	    if not typed and b"up" in said:
+	        typed = time.monotonic()
+	        os.write(master, text.encode())
+	status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+	print(said.decode().replace("\r", ""), status, int(time.monotonic() - typed))
+	PY
+}
+
+works() {
+	command -v python3 >/dev/null || must_or_skip "no python3"
+	cordon run -q --backend "$1" true || must_or_skip "$1 does not work here"
+}
+
+interrupt() {
+	# Not before sleep runs: a shell that is about to start it takes the signal alone.
+	run -0 in_terminal $'\x03' "$@" sh -c \
+		'(until grep -qsx sleep /proc/[0-9]*/comm; do :; done; echo up) & sleep 9; echo done'
+	refute_contains done
+	assert_matches ' 130 [0-3]$'
+}
+
+handled() {
+	run -0 in_terminal $'\x03' "$@" sh -c \
+		'trap "echo caught; exit 5" INT; echo up; read x; echo not'
+	assert_matches $'caught\n 5 [0-3]$'
+}
+
+@test "Ctrl-C ends what the command waits for, native" {
+	works native
+	interrupt "$CORDON" run -q --backend native
+}
+
+@test "Ctrl-C ends what the command waits for, bubblewrap" {
+	works bwrap
+	interrupt "$CORDON" run -q --backend bwrap
+}
+
+@test "Ctrl-C is the command's to handle, native" {
+	works native
+	handled "$CORDON" run -q --backend native
+}
+
+@test "Ctrl-C is the command's to handle, bubblewrap" {
+	works bwrap
+	handled "$CORDON" run -q --backend bwrap
+}
+
+@test "Ctrl-C for a plain user" {
+	is_root || skip "the other tests are for this user"
+	works native
+	command -v setpriv >/dev/null || must_or_skip "no setpriv"
+	chown -R 65534:65534 "$SCRATCH"
+	cp "$CORDON" "$SCRATCH/cordon"
+	local backend
+	for backend in native bwrap; do
+		interrupt setpriv --reuid 65534 --regid 65534 --clear-groups "$SCRATCH/cordon" \
+			run -q --backend "$backend"
+	done
+}
