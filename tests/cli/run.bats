@@ -37,7 +37,35 @@ needs_backend() {
 	run -124 --separate-stderr cordon run --timeout 200ms sleep 30
 	[[ $stderr == *"its time was up: --timeout 200ms"* ]] || fail "no sentence" "$(outcome)"
 	run -124 --separate-stderr cordon run -q --timeout 200ms sleep 30
-	[ -z "$stderr" ] || fail "-q still speaks" "$(outcome)"
+	assert_equal "$stderr" "cordon: the command was ended because its time was up: --timeout 200ms"
+}
+
+@test "the sentence on a limit names who set it" {
+	needs_backend
+	mkdir "$HOME/.cordon"
+	printf '[sandbox]\nlimits = { timeout = "200ms" }\n' >"$HOME/.cordon/config.toml"
+	run -124 --separate-stderr cordon run -q sleep 30
+	[[ $stderr == *": limits.timeout 200ms, from $HOME/.cordon/config.toml:2" ]] ||
+		fail "no place" "$(outcome)"
+}
+
+@test "-q does not hide the loss of what is required" {
+	needs_backend
+	run -0 --separate-stderr cordon run -q --fallback degrade --allow-network=example.com true
+	[[ $stderr == "cordon: not enforced by "*": network (REQUIRED)" ]] ||
+		fail "hidden" "$(outcome)"
+	run -0 --separate-stderr cordon run --fallback degrade --allow-network=example.com true
+	[[ $stderr == *"network (REQUIRED), "*report* ]] || fail "not said" "$(outcome)"
+}
+
+@test "who chose to run without a backend is said" {
+	run -0 --separate-stderr cordon run -q --backend passthrough true
+	assert_equal "$stderr" "cordon: running WITHOUT confinement (--backend passthrough)"
+	mkdir "$HOME/.cordon"
+	echo 'sandbox.backend = "passthrough"' >"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon run -q true
+	assert_equal "$stderr" \
+		"cordon: running WITHOUT confinement (backend passthrough, from $HOME/.cordon/config.toml:1)"
 }
 
 @test "streams are passed through untouched" {
