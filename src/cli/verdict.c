@@ -338,14 +338,14 @@ static bool is_secret(const struct policy *policy, struct str object)
 }
 
 /* Would the changed policy still run here? */
-static bool compiles(const struct explainer *e, struct policy *policy, struct cordon_error *err)
+static bool compiles(const struct explainer *e, struct policy *policy, struct plan **ret,
+		     struct cordon_error *err)
 {
 	struct situation changed = e->setup.situation;
 	const struct backend *backend;
-	struct plan *plan;
 
 	changed.policy = policy;
-	return situation_plan(&changed, &e->setup.caps, &backend, &plan, err) == 0;
+	return situation_plan(&changed, &e->setup.caps, &backend, ret, err) == 0;
 }
 
 /* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
@@ -356,11 +356,12 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 	struct cordon_error err;
 	struct policy *policy;
 	struct decision d;
+	struct plan *plan;
 	bool good;
 
 	if (rebuild(e, changes, n, &policy, &err) < 0 || !policy_allows(policy, op, object, &d))
 		return false;
-	good = !e->setup.plan || compiles(e, policy, &err);
+	good = !e->setup.plan || compiles(e, policy, &plan, &err);
 	if (!good && must_compile)
 		return false;
 	name_fix(e, changes, n, fix);
@@ -467,6 +468,22 @@ static void hold_network(const struct explainer *e, struct verdict *v)
 		v->held_by = "nothing: the host's network is shared";
 }
 
+/* Would the changed network be there? A loss that a fallback accepts leaves none. */
+static bool connects(const struct explainer *e, struct policy *policy, struct cordon_error *err)
+{
+	struct plan *plan;
+
+	if (!compiles(e, policy, &plan, err))
+		return false;
+	vec_each(loss, &plan->degraded)
+		if (loss->guarantee == GUARANTEE_NETWORK) {
+			err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
+				"the %s backend cannot enforce a list of hosts", plan->backend);
+			return false;
+		}
+	return true;
+}
+
 /* Tries one value of `network`; the same rule as for paths. */
 static bool try_host(const struct explainer *e, const struct host *target, const char *text,
 		     bool must_compile, struct fix *fix)
@@ -479,7 +496,7 @@ static bool try_host(const struct explainer *e, const struct host *target, const
 	if (rebuild(e, &change, 1, &policy, &err) < 0 ||
 	    !policy_decide_host(policy, target).allowed)
 		return false;
-	good = compiles(e, policy, &err);
+	good = connects(e, policy, &err);
 	if (!good && must_compile)
 		return false;
 	name_fix(e, &change, 1, fix);
