@@ -119,6 +119,40 @@ needs_backend() {
 	assert_output key
 }
 
+# connect PORT OPTION...: prints what a server on the loopback says to the command.
+connect() {
+	local port=$1
+	shift
+	cordon run -q "$@" bash -c "exec 3<>/dev/tcp/127.0.0.1/$port && head -c 7 <&3"
+}
+
+@test "the network is away, and there when it is allowed" {
+	needs_backend
+	local port away allowed
+	coproc server { exec python3 -uc 'import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1])
+while True: s.accept()[0].sendall(b"reached")' 3>&-; }
+	read -r port <&"${server[0]}"
+	away=$(connect "$port" 2>&1) || away="refused: $away"
+	allowed=$(connect "$port" --allow-network 2>&1) || true
+	kill "$server_PID"
+	[[ $away == "refused: "* ]] || fail "connected: $away"
+	assert_equal "$allowed" reached
+}
+
+@test "a bwrap of the workdir is not used" {
+	command -v bwrap >/dev/null || must_or_skip "no bwrap"
+	mkdir bin
+	printf '#!/bin/sh\ntouch "%s/ran"\n' "$SCRATCH" >bin/bwrap
+	chmod +x bin/bwrap
+	# It would be, were it found: nothing else in the PATH is called so.
+	run env PATH="$WORKDIR/bin" "$CORDON" run -q --backend bwrap /bin/true
+	assert_status 125
+	run env PATH="$WORKDIR/bin:$PATH" "$CORDON" run -q --backend bwrap /bin/true
+	refute_file "$SCRATCH/ran"
+}
+
 @test "opening a secret is warned about" {
 	mkdir "$HOME/.ssh"
 	run -0 --separate-stderr cordon run --dry-run --fallback degrade --allow-read "$HOME/.ssh" true
