@@ -126,7 +126,8 @@ static void print_backends(struct buf *b, const struct caps *caps)
 {
 	struct cordon_error why;
 
-	buf_adds(b, "\nBackends (auto takes the first that can enforce the policy, never passthrough):\n");
+	buf_adds(b, "\nBackends (auto takes the first that can enforce the policy, never "
+		    "passthrough):\n");
 	for (const struct backend *const *at = backends; *at; at++) {
 		int r = backend_state(*at, caps, &why);
 

@@ -42,7 +42,7 @@ needs_backend() {
 
 @test "the sentence on a limit names who set it" {
 	needs_backend
-	mkdir "$HOME/.cordon"
+	mkdir -p "$HOME/.cordon"
 	printf '[sandbox]\nlimits = { timeout = "200ms" }\n' >"$HOME/.cordon/config.toml"
 	run -124 --separate-stderr cordon run -q sleep 30
 	[[ $stderr == *": limits.timeout 200ms, from $HOME/.cordon/config.toml:2" ]] ||
@@ -61,7 +61,7 @@ needs_backend() {
 @test "who chose to run without a backend is said" {
 	run -0 --separate-stderr cordon run -q --backend passthrough true
 	assert_equal "$stderr" "cordon: running WITHOUT confinement (--backend passthrough)"
-	mkdir "$HOME/.cordon"
+	mkdir -p "$HOME/.cordon"
 	echo 'sandbox.backend = "passthrough"' >"$HOME/.cordon/config.toml"
 	run -0 --separate-stderr cordon run -q true
 	assert_equal "$stderr" \
