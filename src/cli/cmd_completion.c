@@ -63,6 +63,8 @@ static void print_bash(struct buf *b)
 	buf_adds(b, "\"\n\telse\n\t\tcase $prev in\n"
 		    "\t\t-p | --profile | --sandbox-profile) words=\"");
 	print_profiles(b);
+	buf_adds(b, "\" ;;\n\t\tshow) [ \"${COMP_WORDS[1]}\" != profile ] || words=\"");
+	print_profiles(b);
 	buf_adds(b, "\" ;;\n\t\tesac\n\t\t[ -n \"$words\" ] || case "
 		    "${COMP_WORDS[1]} in\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
@@ -110,6 +112,10 @@ static void print_fish(struct buf *b)
 		buf_addc(b, '\n');
 		each_flag(&command_rows[i], b, fish_flag);
 	}
+	buf_adds(b, "complete -c cordon -f -n '__fish_seen_subcommand_from profile; and "
+		    "__fish_seen_subcommand_from show' -a '");
+	print_profiles(b);
+	buf_adds(b, "'\n");
 }
 
 /* In an _arguments specification brackets and colons have a meaning. */
@@ -136,7 +142,10 @@ static void print_zsh(struct buf *b)
 	for (unsigned i = 0; i < COMMAND_COUNT; i++)
 		buf_addf(b, "\t\t\t'%s:%s'\n", command_rows[i].name, command_rows[i].help);
 	buf_adds(b, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
-		    "\tcase $words[2] in\n");
+		    "\tif [[ $words[2] == profile && $words[3] == show ]] && (( CURRENT == 4 )); "
+		    "then\n\t\tcompadd");
+	print_profiles(b);
+	buf_adds(b, "\n\t\treturn\n\tfi\n\tcase $words[2] in\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
 		buf_addf(b, "\t%s)\n\t\t_arguments \\\n", command_rows[i].name);
 		each_flag(&command_rows[i], b, zsh_flag);

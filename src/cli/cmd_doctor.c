@@ -76,6 +76,17 @@ static int examine(struct doctor *d)
 	return r;
 }
 
+/* What another system has is not missing here. */
+static bool is_foreign(enum cap cap)
+{
+#ifdef __APPLE__
+	(void)cap;
+	return false;
+#else
+	return cap == CAP_SANDBOX_EXEC;
+#endif
+}
+
 static void print_caps(struct buf *b, const struct caps *caps)
 {
 	buf_adds(b, "This machine can enforce:\n");
@@ -94,7 +105,7 @@ static void print_caps(struct buf *b, const struct caps *caps)
 	}
 	buf_adds(b, "\nIt cannot:\n");
 	for (unsigned c = 0; c < CAP_COUNT; c++) {
-		if (caps->value[c])
+		if (caps->value[c] || is_foreign(c))
 			continue;
 		buf_addf(b, "  %-18s%s\n", cap_rows[c].name, cap_rows[c].purpose);
 		if (caps->why[c])
@@ -103,11 +114,42 @@ static void print_caps(struct buf *b, const struct caps *caps)
 	}
 }
 
+/* 0, or why the backend cannot be used; an error with code 0 means "not built". */
+static int backend_state(const struct backend *backend, const struct caps *caps,
+			 struct cordon_error *err)
+{
+	*err = (struct cordon_error){ 0 };
+	return backend->claims ? backend->available(caps, err) : -1;
+}
+
+static void print_backends(struct buf *b, const struct caps *caps)
+{
+	struct cordon_error why;
+
+	buf_adds(b, "\nBackends (auto takes the first that can enforce the policy, never "
+		    "passthrough):\n");
+	for (const struct backend *const *at = backends; *at; at++) {
+		int r = backend_state(*at, caps, &why);
+
+		buf_addf(b, "  %-18s%s: ", (*at)->name, (*at)->summary);
+		if (r == 0) {
+			buf_adds(b, "available\n");
+		} else if (!why.code) {
+			buf_adds(b, "not in this build\n");
+		} else {
+			buf_addf(b, "not available\n%20swhy: ", "");
+			out_add_message(b, str_of(why.message));
+			buf_addc(b, '\n');
+		}
+	}
+}
+
 static int print_text(struct doctor *d)
 {
 	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
 	print_caps(&b, &d->caps);
+	print_backends(&b, &d->caps);
 	buf_adds(&b, "\nProfiles:\n");
 	vec_each(p, &d->prospects) {
 		buf_addf(&b, "  %-12s", p->profile);
@@ -127,12 +169,34 @@ static int print_text(struct doctor *d)
 	return out_text(d->o, &b);
 }
 
+static json_t *backends_to_json(const struct caps *caps)
+{
+	json_t *list = json_array();
+	struct cordon_error why;
+
+	for (const struct backend *const *at = backends; *at; at++) {
+		int r = backend_state(*at, caps, &why);
+		json_t *row = json_pack("{s:s, s:s, s:b, s:b}", "name", (*at)->name, "purpose",
+					(*at)->summary, "built", (*at)->claims != NULL, "available",
+					r == 0);
+
+		if (!row || (why.code && !json_set_text(row, "why", str_of(why.message))) ||
+		    json_array_append(list, row) < 0) {
+			json_decref(row);
+			json_decref(list);
+			return NULL;
+		}
+		json_decref(row);
+	}
+	return list;
+}
+
 static json_t *caps_to_json(const struct caps *caps)
 {
 	json_t *list = json_array();
 
 	for (unsigned c = 0; c < CAP_COUNT; c++)
-		if (json_array_append_new(
+		if (!is_foreign(c) && json_array_append_new(
 			    list, json_pack("{s:s, s:i, s:s, s:s?, s:s}", "name", cap_rows[c].name,
 					    "value", (int)caps->value[c], "purpose",
 					    cap_rows[c].purpose, "why", caps->why[c], "fix",
@@ -173,8 +237,9 @@ int cmd_doctor(struct opts *o)
 	if (r < 0)
 		return out_error(o, &d.err);
 	if (opts_given(o, OPTION_JSON))
-		status = out_json(o, json_pack("{s:o, s:o, s:s, s:b}", "capabilities",
-					       caps_to_json(&d.caps), "profiles",
+		status = out_json(o, json_pack("{s:o, s:o, s:o, s:s, s:b}", "capabilities",
+					       caps_to_json(&d.caps), "backends",
+					       backends_to_json(&d.caps), "profiles",
 					       prospects_to_json(&d), "profile",
 					       d.situation.policy->profile, "enforceable",
 					       d.can_run));

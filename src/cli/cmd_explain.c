@@ -43,6 +43,8 @@ static void print_verdict(struct buf *b, const struct verdict *v)
 		out_add_message(b, str_of(v->fix.remark));
 		buf_addc(b, '\n');
 	}
+	if (v->fix.note)
+		buf_addf(b, "%19s%s\n", "", v->fix.note);
 	if (v->fix.why_not)
 		buf_addf(b, "%19s%s\n", "", v->fix.why_not);
 	if (v->fix.opens_secret)
@@ -59,6 +61,7 @@ static json_t *fix_to_json(const struct fix *fix)
 	if (row && json_set_text(row, "flags", str_of(fix->flags)) &&
 	    json_set_text(row, "toml", str_of(fix->toml)) &&
 	    (!fix->remark || json_set_text(row, "remark", str_of(fix->remark))) &&
+	    (!fix->note || json_set_text(row, "note", str_of(fix->note))) &&
 	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0)
 		return row;
 	json_decref(row);
@@ -134,6 +137,10 @@ static int explain_path(struct answer *a, const char *word)
 	json_t *verdicts;
 	int r;
 
+	if (word[0] == '~' && (!word[1] || word[1] == '/'))
+		word = arena_printf(a->o->arena, "%s%s", s->places.home.p, word + 1);
+	if (!word)
+		return err_nomem(&a->err, "explain");
 	path = path_normalise(a->o->arena,
 			      word[0] == '/'		       ? STR("/") :
 			      getcwd(cwd, sizeof(cwd)) ? str_of(cwd) :
@@ -167,8 +174,42 @@ static int explain_host(struct answer *a, const struct host *host, const char *w
 	return r;
 }
 
-/* A word with a slash, or that names a file, is a path; so is one that no host could
- * be called. */
+/* The part of a URL that names the host; false when it is none. */
+static bool url_host(struct str url, struct str *ret_scheme, struct str *ret_host)
+{
+	struct str rest, user;
+
+	if (!str_cut(url, ':', ret_scheme, &rest) || !ret_scheme->n ||
+	    !str_starts(rest, STR("//")) || str_find(*ret_scheme, '/') < ret_scheme->n)
+		return false;
+	str_cut(str_skip(rest, 2), '/', &rest, &user);
+	str_cut(rest, '?', &rest, &user);
+	str_cut(rest, '#', &rest, &user);
+	*ret_host = rest;
+	while (str_cut(*ret_host, '@', &user, &rest))
+		*ret_host = rest;
+	return true;
+}
+
+static int explain_url(struct answer *a, const char *word, struct str scheme, struct str name)
+{
+	autobuf struct buf shown = buf_make(512);
+	struct host host;
+	int r = host_parse_target(name, &host, &a->err);
+
+	if (r < 0)
+		return r;
+	if (!host.port)
+		host.port = str_eq(scheme, STR("https")) ? 443 :
+			    str_eq(scheme, STR("http"))	 ? 80 :
+							   0;
+	host_print(&shown, &host);
+	out_note(a->o, "%s is a URL: its host is explained", quote(str_of(word)).text);
+	return explain_host(a, &host, shown.p);
+}
+
+/* A word with a slash, or that names a file, is a path; so is one that no host is
+ * likely to be called. */
 static bool is_host(const struct opts *o, const char *word, struct host *ret)
 {
 	struct cordon_error ignored;
@@ -177,15 +218,20 @@ static bool is_host(const struct opts *o, const char *word, struct host *ret)
 	    opts_given(o, OPTION_READ) || opts_given(o, OPTION_WRITE) ||
 	    opts_given(o, OPTION_EXEC))
 		return false;
+	if (!strpbrk(word, ".:") && strcmp(word, "localhost") != 0)
+		return false;
 	return host_parse_target(str_of(word), ret, &ignored) == 0;
 }
 
 static int explain_word(struct answer *a, const char *word)
 {
+	struct str scheme, name;
 	struct host host;
 
 	if (!*word)
 		return err_set(&a->err, CORDON_E_USAGE, 0, "usage", "an empty word names nothing");
+	if (url_host(str_of(word), &scheme, &name))
+		return explain_url(a, word, scheme, name);
 	return is_host(a->o, word, &host) ? explain_host(a, &host, word) : explain_path(a, word);
 }
 
@@ -201,6 +247,17 @@ static const char *path_variable(const struct answer *a)
 	return getenv("PATH");
 }
 
+/* Does an argument name a file? Text for a shell may start like one. */
+static bool names_path(const char *argument)
+{
+	if (access(argument, F_OK) == 0)
+		return true;
+	if (argument[strcspn(argument, " \t\n;|&<>()$`'\"")])
+		return false;
+	return argument[0] == '/' || argument[0] == '~' || strncmp(argument, "./", 2) == 0 ||
+	       strncmp(argument, "../", 3) == 0;
+}
+
 /* The program, and those of its arguments that name something. */
 static int explain_command(struct answer *a, char **argv)
 {
@@ -212,8 +269,7 @@ static int explain_command(struct answer *a, char **argv)
 	if (r == 0)
 		r = explain_path(a, program);
 	for (char **arg = argv + 1; *arg && r == 0; arg++)
-		if (**arg && **arg != '-' && (strchr(*arg, '/') || access(*arg, F_OK) == 0) &&
-		    !strstr(*arg, "://"))
+		if (names_path(*arg))
 			r = explain_path(a, *arg);
 	return r;
 }

@@ -115,7 +115,61 @@ static int unknown_profile(struct opts *o, const struct situation *s)
 	return out_error(o, &err);
 }
 
-/* A built-in profile is printed as it was written; of one in a file, its place. */
+/* Is the line "[sandbox.profiles.NAME]", or the head of a table below that one? *ret_head
+ * says whether it is the head of any table. */
+static bool opens_table(struct str line, struct str name, bool *ret_head)
+{
+	autobuf struct buf head = buf_make(CONFIG_BYTES_MAX);
+	autobuf struct buf wanted = buf_make(CONFIG_BYTES_MAX);
+	struct str text, rest;
+
+	*ret_head = str_starts(str_trim(line), STR("["));
+	str_cut(str_skip(str_trim(line), 1), ']', &text, &rest);
+	for (size_t i = 0; i < text.n; i++)
+		if (!strchr(" \t\"'", text.p[i]))
+			buf_addc(&head, text.p[i]);
+	buf_addc(&head, '.');
+	buf_addf(&wanted, "sandbox.profiles.%.*s.", STR_ARG(name));
+	return *ret_head && str_starts(buf_str(&head), buf_str(&wanted));
+}
+
+static bool states(const struct profile *p, unsigned line)
+{
+	vec_each(s, &p->layer.statements)
+		if (s->origin.line == line)
+			return true;
+	return false;
+}
+
+/* The lines of the profile's tables; where it has none, those its statements are on. */
+static int print_lines(struct opts *o, const struct profile *p, struct buf *b,
+		       struct cordon_error *err)
+{
+	struct str text, line, rest;
+	bool in_table = false, any = false, head;
+	int r = fd_read_file(o->arena, p->origin.file, CONFIG_BYTES_MAX, &text, err);
+
+	if (r < 0)
+		return r;
+	for (rest = text; rest.n;) {
+		str_cut(rest, '\n', &line, &rest);
+		if (opens_table(line, p->name, &head))
+			in_table = any = true;
+		else if (head)
+			in_table = false;
+		if (in_table)
+			buf_addf(b, "%.*s\n", STR_ARG(line));
+	}
+	rest = text;
+	for (unsigned n = 1; rest.n && !any; n++) {
+		str_cut(rest, '\n', &line, &rest);
+		if (states(p, n))
+			buf_addf(b, "%.*s\n", STR_ARG(line));
+	}
+	return 0;
+}
+
+/* Every profile is printed as it was written, a built-in one and what a file says. */
 static int profile_show(struct opts *o)
 {
 	const struct builtin_file *builtin;
@@ -139,6 +193,8 @@ static int profile_show(struct opts *o)
 		buf_adds(&b, builtin ? "# amended in " : "# defined in ");
 		origin_print(&b, &p->origin);
 		buf_addc(&b, '\n');
+		if (print_lines(o, p, &b, &err) < 0)
+			return out_error(o, &err);
 	}
 	if (!builtin && !found)
 		return unknown_profile(o, &s);

@@ -12,6 +12,8 @@
 #include "fmt/json.h"
 #include "run/attempt.h"
 
+#define TEXT_MAX ((size_t)16 << 10)
+
 enum on_violation { VIOLATION_REPORT, VIOLATION_FAIL, VIOLATION_KILL };
 
 struct runner {
@@ -62,23 +64,62 @@ static int check_violations(struct runner *r)
 	return err_hint(&r->err, "leave the option out; refused actions still fail inside");
 }
 
+/* Who chose the setting: its flag, or its name in a file and the place there. */
+static void print_choice(struct buf *b, const struct policy *policy, enum key key,
+			 struct str value)
+{
+	const struct origin *origin = &policy->effective[key].origin;
+
+	if (!origin->file || origin->source == SOURCE_FLAGS) {
+		buf_addf(b, "%s %.*s", key_rows[key].flag, STR_ARG(value));
+		return;
+	}
+	buf_addf(b, "%s %.*s, from ", key_rows[key].name, STR_ARG(value));
+	origin_print(b, origin);
+}
+
+static bool say_passthrough(const struct policy *policy)
+{
+	struct str backend = policy->effective[KEY_BACKEND].text;
+	autobuf struct buf who = buf_make(TEXT_MAX);
+
+	if (str_eq(backend, STR("passthrough")))
+		print_choice(&who, policy, KEY_BACKEND, backend);
+	else
+		buf_adds(&who, "no backend can enforce the policy here");
+	return !who.failed && out_loud("running WITHOUT confinement (%s)", who.p);
+}
+
+/* One line; --quiet leaves nothing of it but what the policy requires. */
+static bool say_degraded(const struct runner *r)
+{
+	const struct plan *plan = r->setup.plan;
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	vec_each(loss, &plan->degraded)
+		if (loss->required || !opts_given(r->o, OPTION_QUIET))
+			buf_addf(&b, "%s%s%s", b.n ? ", " : "",
+				 guarantee_rows[loss->guarantee].name,
+				 loss->required ? " (REQUIRED)" : "");
+	if (b.failed)
+		return false;
+	return !b.n || out_loud("not enforced by %s: %s", plan->backend, b.p);
+}
+
 /* Nothing runs that is less confined than was said. */
 static int say_losses(struct runner *r)
 {
 	const struct plan *plan = r->setup.plan;
 	const struct policy *policy = plan->policy;
-	autobuf struct buf lost = buf_make(4096);
-	bool said = true;
+	bool said;
 
-	plan_print_degraded(&lost, plan);
 	if (!policy->confined)
 		said = out_loud("running WITHOUT confinement (%s)", policy->unconfined_reason);
 	else if (strcmp(plan->backend, "passthrough") == 0)
-		said = out_loud("running WITHOUT confinement (no backend can enforce the policy "
-				"here)");
-	else if (lost.n)
-		said = out_note(r->o, "not enforced by %s: %s", plan->backend, lost.p);
-	return said && !lost.failed ? 0 : err_nomem(&r->err, "run");
+		said = say_passthrough(policy);
+	else
+		said = say_degraded(r);
+	return said ? 0 : err_nomem(&r->err, "run");
 }
 
 static int say_before(struct runner *r)
@@ -99,12 +140,16 @@ static void print_limit(struct buf *b, const struct policy *policy, enum key key
 		buf_addf(b, "%llu", (unsigned long long)number);
 }
 
+/* Said with --quiet too: the exit status alone could be the command's own. */
 static void say_limit(const struct runner *r, enum key key, const char *sentence)
 {
+	const struct policy *policy = r->setup.plan->policy;
 	autobuf struct buf limit = buf_make(64);
+	autobuf struct buf who = buf_make(TEXT_MAX);
 
-	print_limit(&limit, r->setup.plan->policy, key);
-	out_note(r->o, "%s: %s %s", sentence, key_rows[key].flag, limit.p);
+	print_limit(&limit, policy, key);
+	print_choice(&who, policy, key, buf_str(&limit));
+	out_loud("%s: %s", sentence, who.p);
 }
 
 /* One sentence when the end was not the command's own doing. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon status: in which mode, profile and backend a command would run now. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/probe.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "fmt/json.h"
+#include "fmt/located.h"
 #include "policy/modes.h"
 
 struct status {
@@ -96,6 +98,20 @@ static int print_text(struct opts *o, const struct status *st)
 	return out_text(o, &b);
 }
 
+/* The sentences describe the profile of the provider modes; of another they would be
+ * untrue. */
+static int check_prompt(const struct status *st, struct cordon_error *err)
+{
+	const struct policy *policy = st->setup.situation.policy;
+
+	if (!policy->confined || strcmp(policy->profile, "agent") == 0)
+		return 0;
+	err_set(err, CORDON_E_USAGE, 0, "status",
+		"--prompt describes a provider mode, and the profile in force is %s",
+		quote(str_of(policy->profile)).text);
+	return err_hint(err, "say which mode: --mode sandbox, --mode rx or --mode rwx");
+}
+
 static int print_prompt(struct opts *o, const struct status *st)
 {
 	const char *text = mode_prompt_constraint(o->arena, st->mode,
@@ -121,6 +137,8 @@ int cmd_status(struct opts *o)
 
 	if (r == 0)
 		r = read_status(o, &st, &err);
+	if (r == 0 && opts_given(o, OPTION_PROMPT))
+		r = check_prompt(&st, &err);
 	if (r < 0)
 		return out_error(o, &err);
 	setup_warn(o, st.setup.situation.policy);

@@ -274,6 +274,9 @@ struct change {
 	const char *text;
 };
 
+/* For KEY_NETWORK, where a list of hosts could stand as well. */
+static const char all_hosts[] = "on";
+
 static int rebuild(const struct explainer *e, const struct change *changes, size_t n,
 		   struct policy **ret, struct cordon_error *err)
 {
@@ -313,7 +316,7 @@ static void name_fix(const struct explainer *e, const struct change *changes, si
 
 	for (size_t i = 0; i < n; i++) {
 		const struct key_row *row = &key_rows[changes[i].key];
-		bool list = key_type_is_list(row->type);
+		bool list = key_type_is_list(row->type) && changes[i].text != all_hosts;
 
 		buf_addf(&flags, "%s%s%c", i ? " " : "", row->flag,
 			 row->type == TYPE_NETWORK ? '=' : ' ');
@@ -335,14 +338,14 @@ static bool is_secret(const struct policy *policy, struct str object)
 }
 
 /* Would the changed policy still run here? */
-static bool compiles(const struct explainer *e, struct policy *policy, struct cordon_error *err)
+static bool compiles(const struct explainer *e, struct policy *policy, struct plan **ret,
+		     struct cordon_error *err)
 {
 	struct situation changed = e->setup.situation;
 	const struct backend *backend;
-	struct plan *plan;
 
 	changed.policy = policy;
-	return situation_plan(&changed, &e->setup.caps, &backend, &plan, err) == 0;
+	return situation_plan(&changed, &e->setup.caps, &backend, ret, err) == 0;
 }
 
 /* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
@@ -353,11 +356,12 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 	struct cordon_error err;
 	struct policy *policy;
 	struct decision d;
+	struct plan *plan;
 	bool good;
 
 	if (rebuild(e, changes, n, &policy, &err) < 0 || !policy_allows(policy, op, object, &d))
 		return false;
-	good = !e->setup.plan || compiles(e, policy, &err);
+	good = !e->setup.plan || compiles(e, policy, &plan, &err);
 	if (!good && must_compile)
 		return false;
 	name_fix(e, changes, n, fix);
@@ -464,19 +468,55 @@ static void hold_network(const struct explainer *e, struct verdict *v)
 		v->held_by = "nothing: the host's network is shared";
 }
 
+/* Would the changed network be there? A loss that a fallback accepts leaves none. */
+static bool connects(const struct explainer *e, struct policy *policy, struct cordon_error *err)
+{
+	struct plan *plan;
+
+	if (!compiles(e, policy, &plan, err))
+		return false;
+	vec_each(loss, &plan->degraded)
+		if (loss->guarantee == GUARANTEE_NETWORK) {
+			err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
+				"the %s backend cannot enforce a list of hosts", plan->backend);
+			return false;
+		}
+	return true;
+}
+
+/* Tries one value of `network`; the same rule as for paths. */
+static bool try_host(const struct explainer *e, const struct host *target, const char *text,
+		     bool must_compile, struct fix *fix)
+{
+	struct change change = { .key = KEY_NETWORK, .text = text };
+	struct cordon_error err;
+	struct policy *policy;
+	bool good;
+
+	if (rebuild(e, &change, 1, &policy, &err) < 0 ||
+	    !policy_decide_host(policy, target).allowed)
+		return false;
+	good = connects(e, policy, &err);
+	if (!good && must_compile)
+		return false;
+	name_fix(e, &change, 1, fix);
+	fix->remark = good ? NULL : arena_dup(e->opts->arena, str_of(err.message));
+	return true;
+}
+
 static void find_host_fix(const struct explainer *e, const struct host *target, struct verdict *v)
 {
-	struct cordon_error ignored;
-	struct policy *policy;
-	struct change change = { .key = KEY_NETWORK };
 	autobuf struct buf b = buf_make(512);
+	const char *text;
 
 	host_print(&b, target);
-	change.text = keep(e, &b);
-	if (change.text && rebuild(e, &change, 1, &policy, &ignored) == 0 &&
-	    policy_decide_host(policy, target).allowed)
-		name_fix(e, &change, 1, &v->fix);
-	else
+	text = keep(e, &b);
+	if (!text || try_host(e, target, text, true, &v->fix))
+		return;
+	if (try_host(e, target, all_hosts, true, &v->fix))
+		v->fix.note = "a list of hosts cannot be enforced here yet; --allow-network opens "
+			      "all of it";
+	else if (!try_host(e, target, text, false, &v->fix))
 		v->fix.why_not = why_not(v->layer);
 }
 

@@ -22,6 +22,7 @@ struct fix {
 	const char *flags;	/* as typed in a shell; NULL: nothing would change it */
 	const char *toml;
 	const char *remark;	/* why that cannot be enforced here; NULL: it can */
+	const char *note;	/* what it does beyond that; NULL: nothing */
 	const char *why_not;	/* when there is none */
 	bool opens_secret;
 };

@@ -96,7 +96,12 @@ paste_flags() {
 	run -0 --separate-stderr cordon explain example.com:443
 	assert_contains "connect denied   network off [profile moderate:"
 	assert_contains "enforced by unshare-net"
-	assert_contains "to allow it: --allow-network=example.com:443"
+	assert_contains "to allow it: --allow-network=on"
+	assert_contains "below [sandbox]: network = \"on\""
+	assert_contains "a list of hosts cannot be enforced here yet; --allow-network opens all of it"
+	# Accepting the loss of the list leaves no network at all.
+	run -0 --separate-stderr cordon explain --fallback degrade example.com:443
+	assert_contains "to allow it: --allow-network=on"
 	run -0 --separate-stderr cordon explain --json -p permissive example.com
 	assert_equal "$(verdict connect allowed)" true
 	run -0 --separate-stderr cordon explain --json --fallback degrade --allow-network='*.example.com' \
@@ -108,6 +113,41 @@ paste_flags() {
 	touch example.com
 	run -0 --separate-stderr cordon explain --json example.com
 	assert_json '.objects[0] | has("path")'
+}
+
+@test "the fix for a host is not refused" {
+	run -0 --separate-stderr cordon explain --json example.com:443
+	assert_json '.objects[0].verdicts[0].fix.note | contains("cannot be enforced")'
+	paste_flags "$(verdict connect fix.flags)" explain -q --json example.com:443
+	assert_equal "$(verdict connect allowed)" true
+	assert_equal "$(verdict connect not_enforced)" null
+}
+
+@test "a URL is taken as its host, and this is said" {
+	run -0 --separate-stderr cordon explain --json http://example.com/a/b
+	assert_json '.objects[0].host == "example.com:80"'
+	[[ $stderr == *"'http://example.com/a/b' is a URL"* ]] || fail "not said" "$(outcome)"
+	run -0 --separate-stderr cordon explain --json 'https://me:a@b@Example.com?x=/y' \
+		'ssh://example.com:2222/x'
+	assert_json '[.objects[].host] == ["example.com:443", "example.com:2222"]'
+	run -125 cordon explain 'http:///x'
+}
+
+@test "a bare word is a path" {
+	run -0 --separate-stderr cordon explain --json nofile
+	assert_json ".objects[0].path == \"$WORKDIR/nofile\""
+	run -0 --separate-stderr cordon explain --json localhost example.com
+	assert_json '.objects | all(has("host"))'
+	run -0 --separate-stderr cordon explain --json '~/x'
+	assert_json ".objects[0].path == \"$HOME/x\""
+}
+
+@test "of a command only what names a file is explained" {
+	run -0 --separate-stderr cordon explain --json -- sh -c '/bin/ls /etc; cat ~/x'
+	assert_json '.objects | length == 1'
+	run -0 --separate-stderr cordon explain --json -- \
+		cat ./absent ../absent /absent a/b s/x/y/ https://example.com/ -n
+	assert_json '[.objects[1:][].path | split("/")[-1]] == ["absent", "absent", "absent"]'
 }
 
 @test "commands" {

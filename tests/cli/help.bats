@@ -51,7 +51,14 @@ commands=(run explain profile policy config doctor status completion help versio
 	COMP_WORDS=(cordon run -p str) COMP_CWORD=3
 	_cordon
 	assert_equal "${COMPREPLY[*]}" "strict"
+	COMP_WORDS=(cordon profile show mod) COMP_CWORD=3
+	_cordon
+	assert_equal "${COMPREPLY[*]}" "moderate"
+	COMP_WORDS=(cordon config show --pro) COMP_CWORD=3
+	_cordon
+	[[ " ${COMPREPLY[*]} " == *" --profile "* ]] || fail "config show: ${COMPREPLY[*]}"
 	run -0 cordon completion fish
+	assert_matches "from show' -a '.*moderate"
 	assert_contains "-l allow-write -r"
 	run -0 cordon completion zsh
 	assert_contains "#compdef cordon"

@@ -120,7 +120,7 @@ print(os.environ["TMPDIR"])'
 		exec "$1" run -q --backend landlock --fallback degrade --allow-read "${0%/*}" \
 			--allow-exec "${0%/*}" -- /bin/sh "$0" "$1" $(($2 - 1))
 	SCRIPT
-	run -0 sh "$SCRATCH/bin/deep" "$NESTED" 16
+	run -0 --separate-stderr sh "$SCRATCH/bin/deep" "$NESTED" 16
 	assert_output bottom
 	run sh "$SCRATCH/bin/deep" "$NESTED" 17
 	assert_status 125

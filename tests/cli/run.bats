@@ -37,7 +37,35 @@ needs_backend() {
 	run -124 --separate-stderr cordon run --timeout 200ms sleep 30
 	[[ $stderr == *"its time was up: --timeout 200ms"* ]] || fail "no sentence" "$(outcome)"
 	run -124 --separate-stderr cordon run -q --timeout 200ms sleep 30
-	[ -z "$stderr" ] || fail "-q still speaks" "$(outcome)"
+	assert_equal "$stderr" "cordon: the command was ended because its time was up: --timeout 200ms"
+}
+
+@test "the sentence on a limit names who set it" {
+	needs_backend
+	mkdir -p "$HOME/.cordon"
+	printf '[sandbox]\nlimits = { timeout = "200ms" }\n' >"$HOME/.cordon/config.toml"
+	run -124 --separate-stderr cordon run -q sleep 30
+	[[ $stderr == *": limits.timeout 200ms, from $HOME/.cordon/config.toml:2" ]] ||
+		fail "no place" "$(outcome)"
+}
+
+@test "-q does not hide the loss of what is required" {
+	needs_backend
+	run -0 --separate-stderr cordon run -q --fallback degrade --allow-network=example.com true
+	[[ $stderr == "cordon: not enforced by "*": network (REQUIRED)" ]] ||
+		fail "hidden" "$(outcome)"
+	run -0 --separate-stderr cordon run --fallback degrade --allow-network=example.com true
+	[[ $stderr == *"network (REQUIRED), "*report* ]] || fail "not said" "$(outcome)"
+}
+
+@test "who chose to run without a backend is said" {
+	run -0 --separate-stderr cordon run -q --backend passthrough true
+	assert_equal "$stderr" "cordon: running WITHOUT confinement (--backend passthrough)"
+	mkdir -p "$HOME/.cordon"
+	echo 'sandbox.backend = "passthrough"' >"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon run -q true
+	assert_equal "$stderr" \
+		"cordon: running WITHOUT confinement (backend passthrough, from $HOME/.cordon/config.toml:1)"
 }
 
 @test "streams are passed through untouched" {
@@ -89,6 +117,40 @@ needs_backend() {
 	run -0 cordon run -q --allow-read "$HOME/.ssh/id" --allow-exec "$HOME/.ssh/id" \
 		cat "$HOME/.ssh/id"
 	assert_output key
+}
+
+# connect PORT OPTION...: prints what a server on the loopback says to the command.
+connect() {
+	local port=$1
+	shift
+	cordon run -q "$@" bash -c "exec 3<>/dev/tcp/127.0.0.1/$port && head -c 7 <&3"
+}
+
+@test "the network is away, and there when it is allowed" {
+	needs_backend
+	local port away allowed
+	coproc server { exec python3 -uc 'import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1])
+while True: s.accept()[0].sendall(b"reached")' 3>&-; }
+	read -r port <&"${server[0]}"
+	away=$(connect "$port" 2>&1) || away="refused: $away"
+	allowed=$(connect "$port" --allow-network 2>&1) || true
+	kill "$server_PID"
+	[[ $away == "refused: "* ]] || fail "connected: $away"
+	assert_equal "$allowed" reached
+}
+
+@test "a bwrap of the workdir is not used" {
+	command -v bwrap >/dev/null || must_or_skip "no bwrap"
+	mkdir bin
+	printf '#!/bin/sh\ntouch "%s/ran"\n' "$SCRATCH" >bin/bwrap
+	chmod +x bin/bwrap
+	# It would be, were it found: nothing else in the PATH is called so.
+	run env PATH="$WORKDIR/bin" "$CORDON" run -q --backend bwrap /bin/true
+	assert_status 125
+	run env PATH="$WORKDIR/bin:$PATH" "$CORDON" run -q --backend bwrap /bin/true
+	refute_file "$SCRATCH/ran"
 }
 
 @test "opening a secret is warned about" {

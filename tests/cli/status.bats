@@ -44,6 +44,18 @@ load helper
 	assert_json '.mode == "rx" and (.prompt | length > 20)'
 }
 
+@test "status --prompt says nothing untrue of another profile" {
+	run -125 --separate-stderr cordon status --prompt
+	[ -z "$output" ] || fail "a prompt for moderate" "$(outcome)"
+	[[ $stderr == *"the profile in force is 'moderate'"*"--mode sandbox"* ]] ||
+		fail "no hint" "$(outcome)"
+	run -125 cordon status --prompt --profile strict
+	run -0 cordon status --prompt --profile agent
+	assert_contains "Your workspace is"
+	run -0 cordon status --prompt --no-sandbox
+	assert_output ""
+}
+
 @test "status says when nothing can be enforced" {
 	run -0 cordon status --json --backend native
 	if [ "$(jq -r .backend <<<"$output")" = null ]; then
@@ -56,8 +68,9 @@ load helper
 @test "doctor lists what works, what does not, and each profile's prospect" {
 	run cordon doctor
 	assert_contains "This machine can enforce:"
-	assert_contains "sandbox-exec"
-	assert_contains "fix: only macOS has it"
+	refute_contains "sandbox-exec"
+	assert_matches $'\n  seatbelt +.*: not in this build\n'
+	assert_matches $'\n  passthrough +.*: available\n'
 	assert_matches 'Profile in force: moderate, which can'
 	run cordon doctor --json
 	assert_json '[.capabilities[].name] | index("landlock") and index("bwrap")'
@@ -89,7 +102,9 @@ load helper
 	run -0 cordon profile list
 	assert_contains "mine  ($HOME/.cordon/config.toml:1)"
 	run -0 cordon profile show mine
-	assert_contains "# defined in $HOME/.cordon/config.toml:1"
+	assert_output "# defined in $HOME/.cordon/config.toml:1
+[sandbox.profiles.mine]
+extends = \"strict\""
 	run -0 cordon profile list --json
 	assert_json '[.profiles[].name] | index("mine") and index("strict")'
 	run -0 cordon profile show strict --json
@@ -97,6 +112,60 @@ load helper
 	echo '[sandbox.profiles.x' >bad
 	run -125 cordon profile check bad
 	assert_contains "bad:1:"
+}
+
+@test "profile show prints what files say, and no more" {
+	mkdir "$HOME/.cordon"
+	cat >"$HOME/.cordon/config.toml" <<-'EOF'
+		[sandbox]
+		deny = ["/other"]
+		[ sandbox . profiles . "mine" ]
+		extends = "moderate"
+		write = [
+			"{workdir}/a",
+		]
+		[sandbox.profiles.mine2]
+		deny = ["/other2"]
+		[sandbox.profiles.mine.limits]
+		timeout = "5m"
+		[sandbox.profiles.strict]
+		deny = ["/secret-place"]
+	EOF
+	run -0 cordon profile show mine
+	assert_equal "${#lines[@]}" 8
+	assert_contains $'"{workdir}/a",\n]\n'
+	assert_contains 'timeout = "5m"'
+	refute_contains /other
+	run -0 cordon profile show strict
+	assert_contains "[sandbox.profiles.strict]"
+	assert_contains "# amended in $HOME/.cordon/config.toml:12"
+	assert_contains 'deny = ["/secret-place"]'
+	cat >"$HOME/.cordon/config.toml" <<-'EOF'
+		sandbox.profiles.mine.extends = "strict"
+		sandbox.deny = ["/other"]
+		sandbox.profiles.mine.deny = ["/this"]
+	EOF
+	run -0 cordon profile show mine
+	assert_contains '"/this"'
+	refute_contains /other
+}
+
+@test "doctor says for each backend whether it can be used" {
+	run cordon doctor --json
+	assert_json '[.backends[].name] == ["native", "bwrap", "landlock", "seatbelt", "passthrough"]'
+	assert_json '.backends[] | select(.name == "seatbelt") | .built == false and .available == false'
+	assert_json '.backends[] | select(.name == "passthrough") | .built and .available'
+	assert_json '.backends | all(.available or (.built | not) or (.why | length > 10))'
+	run -125 cordon run --backend foo true
+	assert_contains "'cordon doctor' lists them"
+}
+
+@test "doctor inside the boundary names no empty program" {
+	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
+	cp "$CORDON" ./cordon-inside
+	run cordon run -q ./cordon-inside doctor
+	assert_contains "It cannot:"
+	refute_contains "process for :"
 }
 
 @test "policy render in each format" {

@@ -12,21 +12,23 @@ VERSION = "v1.6.0"
 SKIP = 77  # meson's exit status for a skipped test
 
 
+# Where tools/deps looks as well: plain users often lack these directories.
+MORE_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/go/bin"
+
+
 def corpus_root():
-    """The folder of test files, or None with a reason on stderr."""
-    go = shutil.which("go")
+    """The folder of test files and None, or None and the reason."""
+    go = shutil.which("go", path=os.environ.get("PATH", os.defpath) + ":" + MORE_PATH)
     if not go:
-        print("Go is not installed", file=sys.stderr)
-        return None
+        return None, "Go is not installed (tools/deps test)"
     with tempfile.TemporaryDirectory() as empty:
         done = subprocess.run([go, "mod", "download", "-json", f"{MODULE}@{VERSION}"],
                               cwd=empty, capture_output=True, text=True)
     try:
-        return os.path.join(json.loads(done.stdout)["Dir"], "tests")
+        return os.path.join(json.loads(done.stdout)["Dir"], "tests"), None
     except (ValueError, KeyError):
-        print(f"cannot download {MODULE}@{VERSION}: {done.stderr or done.stdout}",
-              file=sys.stderr)
-        return None
+        why = " ".join((done.stderr or done.stdout).split())
+        return None, f"cannot download {MODULE}@{VERSION}: {why}"
 
 
 def must_work():
