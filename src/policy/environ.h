@@ -3,8 +3,9 @@
  * Which of the caller's variables the command gets.
  *
  * A variable is dropped when its name looks like a secret or points to a service of
- * the caller's session, or its value holds a URL with a password, unless env.pass or a bare --env NAME lets it through;
- * env.unset drops more, env.set adds. The later source wins where both speak.
+ * the caller's session, or its value holds a URL with a password, unless env.pass or
+ * a bare --env NAME lets it through; env.unset drops more, env.set adds. The later
+ * source wins where both speak.
  */
 #ifndef CORDON_POLICY_ENVIRON_H
 #define CORDON_POLICY_ENVIRON_H

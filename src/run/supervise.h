@@ -13,9 +13,9 @@
  * are captured.
  *
  * Signals that reach cordon go on to the command: to its process group when it has
- * its own session, otherwise (and USR1 and USR2 always) to the process. What the terminal sends (Ctrl-C, Ctrl-\,
- * a new window size) a command in cordon's own process group has already got and does
- * not get twice. A second TERM or INT sent by a process ends the whole tree. When the
+ * its own session, otherwise (and USR1 and USR2 always) to the process. What the
+ * terminal sends (Ctrl-C, Ctrl-\, a new window size) a command in cordon's own process
+ * group has already got and does not get twice. A second TERM or INT sent by a process ends the whole tree. When the
  * command stops in the terminal's foreground, cordon stops with it; elsewhere it does
  * not, or a command could stop its own timeout.
  *
