@@ -95,99 +95,78 @@ static void add_proc(struct writer *w, struct str proc)
 	}
 }
 
+static void add_root(struct writer *w, const struct op *op)
+{
+	add3(w, op->number ? "--bind" : "--ro-bind", STR("/"), STR("/"));
+}
+
+static void add_hidden_file(struct writer *w, const struct op *op)
+{
+	add_empty_file(w, op->path);
+}
+
+static void add_hidden_dir(struct writer *w, const struct op *op)
+{
+	add(w, "--perms");
+	add(w, op->number ? "0111" : "0000");
+	add2(w, "--tmpfs", op->path);
+}
+
+static void add_own_proc(struct writer *w, const struct op *op)
+{
+	add_proc(w, op->path);
+}
+
+static void add_no_caps(struct writer *w, const struct op *op)
+{
+	(void)op;
+	add2(w, "--cap-drop", STR("ALL"));
+}
+
+/* How an operation is said to bubblewrap: an option alone, with the path, with source and
+ * path, or by a function. What is not here it does unasked, is done by add_variables or by
+ * the limits of its process, or is not claimed. */
+static const struct {
+	const char *option;
+	enum { ALONE, WITH_PATH, WITH_BOTH } shape;
+	void (*add)(struct writer *w, const struct op *op);
+} spellings[OP_KIND_COUNT] = {
+	[OP_UNSHARE_USER] = { "--unshare-user", ALONE },
+	[OP_UNSHARE_PID] = { "--unshare-pid", ALONE },
+	[OP_UNSHARE_NET] = { "--unshare-net", ALONE },
+	[OP_UNSHARE_IPC] = { "--unshare-ipc", ALONE },
+	[OP_UNSHARE_UTS] = { "--unshare-uts", ALONE },
+	[OP_UNSHARE_CGROUP] = { "--unshare-cgroup-try", ALONE },
+	[OP_SESSION] = { "--new-session", ALONE },
+	[OP_DIE_WITH_PARENT] = { "--die-with-parent", ALONE },
+	[OP_DEV] = { "--dev", WITH_PATH },
+	[OP_CHDIR] = { "--chdir", WITH_PATH },
+	[OP_SYMLINK] = { "--symlink", WITH_BOTH },
+	[OP_BIND_RO] = { "--ro-bind", WITH_BOTH },
+	[OP_BIND_RW] = { "--bind", WITH_BOTH },
+	[OP_SOCKET] = { "--bind", WITH_BOTH },
+	[OP_ROOT_HOST] = { .add = add_root },
+	[OP_HIDE_FILE] = { .add = add_hidden_file },
+	[OP_HIDE_DIR] = { .add = add_hidden_dir },
+	[OP_TMPFS] = { .add = add_tmpfs },
+	[OP_PROC] = { .add = add_own_proc },
+	[OP_DROP_CAPS] = { .add = add_no_caps },
+};
+
 static void add_op(struct writer *w, const struct op *op)
 {
-	switch (op->kind) {
-	case OP_UNSHARE_USER:
-		add(w, "--unshare-user");
-		break;
-	case OP_UNSHARE_PID:
-		add(w, "--unshare-pid");
-		break;
-	case OP_UNSHARE_NET:
-		add(w, "--unshare-net");
-		break;
-	case OP_UNSHARE_IPC:
-		add(w, "--unshare-ipc");
-		break;
-	case OP_UNSHARE_UTS:
-		add(w, "--unshare-uts");
-		break;
-	case OP_UNSHARE_CGROUP:
-		add(w, "--unshare-cgroup-try");
-		break;
-	case OP_ROOT_HOST:
-		add3(w, op->number ? "--bind" : "--ro-bind", STR("/"), STR("/"));
-		break;
-	case OP_SYMLINK:
-		add3(w, "--symlink", op->source, op->path);
-		break;
-	case OP_BIND_RO:
-		add3(w, "--ro-bind", op->source, op->path);
-		break;
-	case OP_BIND_RW:
-	case OP_SOCKET:
-		add3(w, "--bind", op->source, op->path);
-		break;
-	case OP_HIDE_FILE:
-		add_empty_file(w, op->path);
-		break;
-	case OP_HIDE_DIR:
-		add(w, "--perms");
-		add(w, op->number ? "0111" : "0000");
-		add2(w, "--tmpfs", op->path);
-		break;
-	case OP_TMPFS:
-		add_tmpfs(w, op);
-		break;
-	case OP_PROC:
-		add_proc(w, op->path);
-		break;
-	case OP_DEV:
-		add2(w, "--dev", op->path);
-		break;
-	case OP_SESSION:
-		add(w, "--new-session");
-		break;
-	case OP_DIE_WITH_PARENT:
-		add(w, "--die-with-parent");
-		break;
-	case OP_DROP_CAPS:
-		add2(w, "--cap-drop", STR("ALL"));
-		break;
-	case OP_CHDIR:
-		add2(w, "--chdir", op->path);
-		break;
-	/* Done by bubblewrap unasked, by add_variables, by the limits of its process, or
-	 * not claimed. */
-	case OP_UNSHARE_MOUNT:
-	case OP_NO_NEW_PRIVS:
-	case OP_ROOT_EMPTY:
-	case OP_ENV_CLEAR:
-	case OP_ENV_SET:
-	case OP_LIMIT:
-	case OP_NET_HOST:
-	case OP_LISTEN_PORT:
-	case OP_KNOW_SOCKETS:
-	case OP_KEEP_METADATA:
-	case OP_COVER_SOCKETS:
-	case OP_NOEXEC:
-	case OP_EXEC:
-	case OP_HIDE_GLOB:
-	case OP_GUARD_NAME:
-	case OP_GUARD_GLOB:
-	case OP_GUARD_HIDDEN:
-	case OP_EXACT:
-	case OP_REPORT:
-	case OP_CACHE:
-	case OP_NO_TTY_INPUT:
-	case OP_LANDLOCK:
-	case OP_SECCOMP:
-	case OP_NO_PTRACE:
-	case OP_NO_KEYRING:
-	case OP_KIND_COUNT:
-		break;
-	}
+	const char *option = spellings[op->kind].option;
+
+	if (spellings[op->kind].add)
+		spellings[op->kind].add(w, op);
+	else if (!option)
+		return;
+	else if (spellings[op->kind].shape == WITH_BOTH)
+		add3(w, option, op->source, op->path);
+	else if (spellings[op->kind].shape == WITH_PATH)
+		add2(w, option, op->path);
+	else
+		add(w, option);
 }
 
 /* What was covered by a tmpfs becomes read-only once everything below it is mounted:

@@ -83,89 +83,24 @@ static void describe_rule(const struct explainer *e, struct verdict *v)
 
 /* --- what holds it ---------------------------------------------------------------------- */
 
-/* What an operation shows at its path; false when it is not one that does. */
-static bool op_shows(const struct op *op, enum access *ret)
-{
-	switch (op->kind) {
-	case OP_ROOT_EMPTY:
-	case OP_HIDE_FILE:
-	case OP_HIDE_DIR:
-		*ret = ACCESS_NONE;
-		return true;
-	case OP_ROOT_HOST:
-		*ret = op->number ? ACCESS_WRITE : ACCESS_READ;
-		return true;
-	case OP_SYMLINK:
-	case OP_BIND_RO:
-		*ret = ACCESS_READ;
-		return true;
-	case OP_BIND_RW:
-	case OP_TMPFS:
-	case OP_PROC:
-	case OP_DEV:
-	case OP_SOCKET:
-		*ret = ACCESS_WRITE;
-		return true;
-	case OP_UNSHARE_USER:
-	case OP_UNSHARE_MOUNT:
-	case OP_UNSHARE_PID:
-	case OP_UNSHARE_NET:
-	case OP_UNSHARE_IPC:
-	case OP_UNSHARE_UTS:
-	case OP_UNSHARE_CGROUP:
-	case OP_NET_HOST:
-	case OP_LISTEN_PORT:
-	case OP_KNOW_SOCKETS:
-	case OP_KEEP_METADATA:
-	case OP_COVER_SOCKETS:
-	case OP_NOEXEC:
-	case OP_EXEC:
-	case OP_HIDE_GLOB:
-	case OP_GUARD_NAME:
-	case OP_GUARD_GLOB:
-	case OP_GUARD_HIDDEN:
-	case OP_EXACT:
-	case OP_REPORT:
-	case OP_CACHE:
-	case OP_LIMIT:
-	case OP_SESSION:
-	case OP_NO_TTY_INPUT:
-	case OP_DIE_WITH_PARENT:
-	case OP_DROP_CAPS:
-	case OP_NO_NEW_PRIVS:
-	case OP_LANDLOCK:
-	case OP_SECCOMP:
-	case OP_NO_PTRACE:
-	case OP_NO_KEYRING:
-	case OP_ENV_CLEAR:
-	case OP_ENV_SET:
-	case OP_CHDIR:
-	case OP_KIND_COUNT:
-		break;
-	}
-	return false;
-}
-
 static bool covers(const struct op *op, struct str object)
 {
 	return !op->path.n || path_below(object, op->path);
 }
 
-/* The operation whose effect is on top at the object: the last one that covers it. */
+/* What is on top at the object, and how much of it that lets through. */
 static const struct op *shown_by(const struct plan *plan, struct str object, enum access *ret)
 {
-	const struct op *found = NULL;
+	static const enum access through[] = {
+		[VIEW_NONE] = ACCESS_WRITE, [VIEW_HIDDEN] = ACCESS_NONE, [VIEW_OWN] = ACCESS_WRITE,
+		[VIEW_READ] = ACCESS_READ,  [VIEW_WRITE] = ACCESS_WRITE,
+	};
+	const struct op *op = plan_shown_by(plan, object, NULL);
 
-	*ret = ACCESS_WRITE;
-	vec_each(op, &plan->ops) {
-		enum access shows;
-
-		if (op_shows(op, &shows) && covers(op, object)) {
-			found = op;
-			*ret = shows;
-		}
-	}
-	return found;
+	*ret = op ? through[op_view_of(op)] : ACCESS_WRITE;
+	if (op && op->kind == OP_ROOT_EMPTY)
+		*ret = ACCESS_NONE;
+	return op;
 }
 
 /* The last of NOEXEC and EXEC that covers the object. */

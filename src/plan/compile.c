@@ -29,11 +29,34 @@ const struct guarantee_row guarantee_rows[GUARANTEE_COUNT] = {
 };
 
 const struct op_row op_rows[OP_KIND_COUNT] = {
-#define OP(id, text, serves, about) \
-	[OP_##id] = { .name = text, .guarantee = GUARANTEE_##serves, .help = about },
+#define OP(id, text, serves, shows, about) \
+	[OP_##id] = { \
+		.name = text, .guarantee = GUARANTEE_##serves, .view = VIEW_##shows, .help = about \
+	},
 #include "plan/ops.def"
 #undef OP
 };
+
+enum op_view op_view_of(const struct op *op)
+{
+	if (op->kind == OP_ROOT_HOST && op->number)
+		return VIEW_WRITE;
+	return op_rows[op->kind].view;
+}
+
+const struct op *plan_shown_by(const struct plan *plan, struct str path, const struct op *before)
+{
+	const struct op *nearest = NULL;
+
+	vec_each(op, &plan->ops) {
+		if (op == before)
+			break;
+		if (op_rows[op->kind].view != VIEW_NONE && path_below(path, op->path) &&
+		    (!nearest || op->path.n >= nearest->path.n))
+			nearest = op;
+	}
+	return nearest;
+}
 
 struct op *plan_emit(struct compiler *c, enum op_kind kind, struct str path)
 {

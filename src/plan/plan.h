@@ -39,9 +39,12 @@ enum op_kind {
 	OP_KIND_COUNT
 };
 
+enum op_view { VIEW_NONE, VIEW_HIDDEN, VIEW_OWN, VIEW_READ, VIEW_WRITE };
+
 struct op_row {
 	const char *name;
 	enum guarantee guarantee;
+	enum op_view view;
 	const char *help;
 };
 extern const struct op_row op_rows[OP_KIND_COUNT];
@@ -112,6 +115,13 @@ int plan_compile(struct arena *a, const struct plan_input *in, struct plan **ret
 		 struct cordon_error *err);
 /* Refuses when something required is lost: names it, the capability and the fix. */
 int plan_check(const struct plan *plan, struct cordon_error *err);
+
+/* The operation that shows `path`: the nearest at or above it, the later of two. NULL
+ * when nothing does (no boundary). `before` limits the search to operations in front of
+ * it; NULL: all. */
+const struct op *plan_shown_by(const struct plan *plan, struct str path, const struct op *before);
+/* What it shows there; for ROOT_HOST the number decides. */
+enum op_view op_view_of(const struct op *op);
 
 /* One line an operation; values of variables are not shown. */
 void plan_print(struct buf *b, const struct plan *plan);

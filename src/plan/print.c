@@ -25,82 +25,62 @@ static void print_limit(struct buf *b, const struct op *op)
 		buf_addf(b, "%" PRIu64, op->number);
 }
 
+static void print_tmpfs(struct buf *b, const struct op *op)
+{
+	buf_add_escaped(b, op->path);
+	if (!op->number)
+		return;
+	buf_adds(b, " size ");
+	num_print_size(b, op->number);
+}
+
+static void print_link(struct buf *b, const struct op *op)
+{
+	buf_add_escaped(b, op->path);
+	buf_adds(b, " -> ");
+	buf_add_escaped(b, op->source);
+}
+
+static void print_hidden_dir(struct buf *b, const struct op *op)
+{
+	buf_add_escaped(b, op->path);
+	buf_adds(b, op->number ? " partly" : "");
+}
+
+static void print_root(struct buf *b, const struct op *op)
+{
+	buf_adds(b, op->number ? "/ writable" : "/");
+}
+
+static void print_port(struct buf *b, const struct op *op)
+{
+	buf_addf(b, "%" PRIu64, op->number);
+}
+
+static void print_path_and_source(struct buf *b, const struct op *op)
+{
+	buf_add_escaped(b, op->path);
+	buf_addf(b, " %.*s", STR_ARG(op->source));
+}
+
+/* Operations that say more than their path. */
+static void (*const printers[OP_KIND_COUNT])(struct buf *, const struct op *) = {
+	[OP_LIMIT] = print_limit,
+	[OP_TMPFS] = print_tmpfs,
+	[OP_SYMLINK] = print_link,
+	[OP_HIDE_DIR] = print_hidden_dir,
+	[OP_ROOT_HOST] = print_root,
+	[OP_LISTEN_PORT] = print_port,
+	[OP_GUARD_HIDDEN] = print_path_and_source,
+};
+
 static void print_op(struct buf *b, const struct op *op)
 {
 	buf_addf(b, "%-16s", op_rows[op->kind].name);
-	switch (op->kind) {
-	case OP_LIMIT:
-		print_limit(b, op);
-		return;
-	case OP_TMPFS:
+	if (printers[op->kind])
+		printers[op->kind](b, op);
+	else
 		buf_add_escaped(b, op->path);
-		if (op->number) {
-			buf_adds(b, " size ");
-			num_print_size(b, op->number);
-		}
-		return;
-	case OP_SYMLINK:
-		buf_add_escaped(b, op->path);
-		buf_adds(b, " -> ");
-		buf_add_escaped(b, op->source);
-		return;
-	case OP_HIDE_DIR:
-		buf_add_escaped(b, op->path);
-		if (op->number)
-			buf_adds(b, " partly");
-		return;
-	case OP_ROOT_HOST:
-		buf_adds(b, op->number ? "/ writable" : "/");
-		return;
-	case OP_LISTEN_PORT:
-		buf_addf(b, "%" PRIu64, op->number);
-		return;
-	case OP_GUARD_HIDDEN:
-		buf_add_escaped(b, op->path);
-		buf_addf(b, " %.*s", STR_ARG(op->source));
-		return;
-	case OP_UNSHARE_USER:
-	case OP_UNSHARE_MOUNT:
-	case OP_UNSHARE_PID:
-	case OP_UNSHARE_NET:
-	case OP_UNSHARE_IPC:
-	case OP_UNSHARE_UTS:
-	case OP_UNSHARE_CGROUP:
-	case OP_NET_HOST:
-	case OP_ROOT_EMPTY:
-	case OP_BIND_RO:
-	case OP_BIND_RW:
-	case OP_HIDE_FILE:
-	case OP_PROC:
-	case OP_DEV:
-	case OP_SOCKET:
-	case OP_KNOW_SOCKETS:
-	case OP_KEEP_METADATA:
-	case OP_COVER_SOCKETS:
-	case OP_NOEXEC:
-	case OP_EXEC:
-	case OP_HIDE_GLOB:
-	case OP_GUARD_NAME:
-	case OP_GUARD_GLOB:
-	case OP_EXACT:
-	case OP_REPORT:
-	case OP_CACHE:
-	case OP_SESSION:
-	case OP_NO_TTY_INPUT:
-	case OP_DIE_WITH_PARENT:
-	case OP_DROP_CAPS:
-	case OP_NO_NEW_PRIVS:
-	case OP_LANDLOCK:
-	case OP_SECCOMP:
-	case OP_NO_PTRACE:
-	case OP_NO_KEYRING:
-	case OP_ENV_CLEAR:
-	case OP_ENV_SET:
-	case OP_CHDIR:
-	case OP_KIND_COUNT:
-		break;
-	}
-	buf_add_escaped(b, op->path);
 }
 
 void plan_print(struct buf *b, const struct plan *plan)

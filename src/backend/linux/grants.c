@@ -72,18 +72,6 @@ static uint64_t exec_right(const struct collector *c, struct str path)
 	return executable(c, path) ? LANDLOCK_ACCESS_FS_EXECUTE : 0;
 }
 
-/* The operation that shows `path`: the nearest one at or above it. */
-static const struct op *shown_by(const struct collector *c, struct str path)
-{
-	const struct op *nearest = NULL;
-
-	vec_each(op, &c->plan->ops)
-		if (op->kind >= OP_ROOT_EMPTY && op->kind <= OP_DEV && op->kind != OP_SYMLINK &&
-		    path_below(path, op->path) && (!nearest || op->path.n >= nearest->path.n))
-			nearest = op;
-	return nearest;
-}
-
 static bool is_hidden(const struct op *op)
 {
 	return op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR;
@@ -103,7 +91,7 @@ static bool holds_home_of_secrets(const struct collector *c, const struct op *tr
 	const struct policy *policy = c->plan->policy;
 	struct str home = policy->places.home;
 
-	return c->has_secrets && path_below(home, dir) && shown_by(c, home) == tree;
+	return c->has_secrets && path_below(home, dir) && plan_shown_by(c->plan, home, NULL) == tree;
 }
 
 /* Without mounts the sandbox's own directories are the host's, and hidden. */
@@ -133,7 +121,7 @@ static bool hides_below(const struct collector *c, const struct op *tree, struct
 			continue;
 		if (c->alone ? is_hidden_alone(op) && !out_of_reach(op)
 			     : is_hidden(op) && worth_a_barrier(c, op) &&
-				       shown_by(c, path_parent(op->path)) == tree &&
+				       plan_shown_by(c->plan, path_parent(op->path), NULL) == tree &&
 				       access(op->path.p, R_OK) == 0)
 			return true;
 	}
@@ -157,7 +145,7 @@ static void grant_readable(struct collector *c, const struct op *tree, struct st
 static void grant_child(struct collector *c, const struct op *tree, struct str path, bool directory)
 {
 	/* What another operation shows is granted, or not, by that one. */
-	if (shown_by(c, path) != tree)
+	if (plan_shown_by(c->plan, path, NULL) != tree)
 		return;
 	if (directory && hides_below(c, tree, path))
 		grant_readable(c, tree, path);

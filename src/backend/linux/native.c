@@ -114,18 +114,9 @@ struct preparation {
  * there? The nearest operation above it says. */
 static bool in_own_tree(const struct plan *plan, const struct op *op)
 {
-	const struct op *nearest = NULL;
+	const struct op *shown = plan_shown_by(plan, op->path, op);
 
-	for (const struct op *o = plan->ops.at; o < op; o++) {
-		bool shapes = o->kind >= OP_ROOT_EMPTY && o->kind <= OP_DEV &&
-			      o->kind != OP_SYMLINK;
-
-		if (shapes && path_below(op->path, o->path) &&
-		    (!nearest || o->path.n >= nearest->path.n))
-			nearest = o;
-	}
-	return nearest && nearest->kind != OP_ROOT_HOST && nearest->kind != OP_BIND_RO &&
-	       nearest->kind != OP_BIND_RW;
+	return shown && (op_view_of(shown) == VIEW_OWN || op_view_of(shown) == VIEW_HIDDEN);
 }
 
 static bool is_noexec(const struct plan *plan, struct str path)
@@ -248,67 +239,39 @@ static bool add_exec_change(struct preparation *p, const struct op *op)
 	return add_bind(p, op, op->number ? 0 : MOUNT_ATTR_RDONLY);
 }
 
+static bool add_link(struct preparation *p, const struct op *op)
+{
+	return add_step(p, MOUNT_SYMLINK, op);
+}
+
+static bool add_readable(struct preparation *p, const struct op *op)
+{
+	return add_bind(p, op, MOUNT_ATTR_RDONLY);
+}
+
+static bool add_writable(struct preparation *p, const struct op *op)
+{
+	return add_bind(p, op, 0);
+}
+
+static bool add_veil(struct preparation *p, const struct op *op)
+{
+	bool partly = op->kind == OP_HIDE_DIR && op->number;
+
+	return add_step(p, partly ? MOUNT_VEIL_DIR : MOUNT_VEIL, op);
+}
+
+/* The operations that become steps of the mount phase. */
+static bool (*const adders[OP_KIND_COUNT])(struct preparation *, const struct op *) = {
+	[OP_SYMLINK] = add_link,       [OP_BIND_RO] = add_readable, [OP_SOCKET] = add_readable,
+	[OP_BIND_RW] = add_writable,   [OP_HIDE_FILE] = add_veil,   [OP_HIDE_DIR] = add_veil,
+	[OP_TMPFS] = add_tmpfs,	       [OP_PROC] = add_proc,	    [OP_DEV] = add_dev,
+	[OP_NOEXEC] = add_exec_change, [OP_EXEC] = add_exec_change,
+};
+
 static bool add_op(struct preparation *p, const struct op *op)
 {
-	switch (op->kind) {
-	case OP_SYMLINK:
-		return add_step(p, MOUNT_SYMLINK, op);
-	case OP_BIND_RO:
-	case OP_SOCKET:
-		return add_bind(p, op, MOUNT_ATTR_RDONLY);
-	case OP_BIND_RW:
-		return add_bind(p, op, 0);
-	case OP_HIDE_FILE:
-		return add_step(p, MOUNT_VEIL, op);
-	case OP_HIDE_DIR:
-		return add_step(p, op->number ? MOUNT_VEIL_DIR : MOUNT_VEIL, op);
-	case OP_TMPFS:
-		return add_tmpfs(p, op);
-	case OP_PROC:
-		return add_proc(p, op);
-	case OP_DEV:
-		return add_dev(p, op);
-	case OP_NOEXEC:
-	case OP_EXEC:
-		return add_exec_change(p, op);
-	case OP_UNSHARE_USER:
-	case OP_UNSHARE_MOUNT:
-	case OP_UNSHARE_PID:
-	case OP_UNSHARE_NET:
-	case OP_UNSHARE_IPC:
-	case OP_UNSHARE_UTS:
-	case OP_UNSHARE_CGROUP:
-	case OP_NET_HOST:
-	case OP_LISTEN_PORT:
-	case OP_ROOT_EMPTY:
-	case OP_ROOT_HOST:
-	case OP_KNOW_SOCKETS:
-	case OP_KEEP_METADATA:
-	case OP_COVER_SOCKETS:
-	case OP_HIDE_GLOB:
-	case OP_GUARD_NAME:
-	case OP_GUARD_GLOB:
-	case OP_GUARD_HIDDEN:
-	case OP_EXACT:
-	case OP_REPORT:
-	case OP_CACHE:
-	case OP_LIMIT:
-	case OP_SESSION:
-	case OP_NO_TTY_INPUT:
-	case OP_DIE_WITH_PARENT:
-	case OP_DROP_CAPS:
-	case OP_NO_NEW_PRIVS:
-	case OP_LANDLOCK:
-	case OP_SECCOMP:
-	case OP_NO_PTRACE:
-	case OP_NO_KEYRING:
-	case OP_ENV_CLEAR:
-	case OP_ENV_SET:
-	case OP_CHDIR:
-	case OP_KIND_COUNT:
-		break;
-	}
-	return true;
+	return !adders[op->kind] || adders[op->kind](p, op);
 }
 
 static uint64_t root_write_attribute(const struct plan *plan)
