@@ -83,9 +83,7 @@ static int start_child(const struct spawn_request *r, const sigset_t *mask,
 		spawn_child_main(r, pipes, mask);
 	if (s->pid < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, "clone",
-			       "cannot create a process%s%s%s",
-			       r->clone_flags ? " in new namespaces" : "",
-			       *r->program ? " for " : "", r->program);
+			       "cannot create a process for %s", r->program);
 	if (s->pidfd < 0)
 		s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
 	if (s->pidfd < 0) {

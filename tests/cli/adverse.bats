@@ -153,6 +153,6 @@ in_private_mounts() {
 	cp "$CORDON" root/bin/cordon
 	readelf -lW "$CORDON" | grep -q INTERP && skip "needs the static program"
 	run -125 env HOME=/w chroot root /bin/cordon -q run --workdir /w --backend native -- /bin/cordon version
-	assert_contains "cannot create a process in new namespaces for"
+	assert_contains "cannot create a process for"
 	assert_contains chroot
 }

@@ -160,14 +160,6 @@ extends = \"strict\""
 	assert_contains "'cordon doctor' lists them"
 }
 
-@test "doctor inside the boundary names no empty program" {
-	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
-	cp "$CORDON" ./cordon-inside
-	run cordon run -q ./cordon-inside doctor
-	assert_contains "It cannot:"
-	refute_contains "process for :"
-}
-
 @test "policy render in each format" {
 	run -0 --separate-stderr cordon policy render
 	assert_contains "backend "
