@@ -91,7 +91,8 @@ static bool holds_home_of_secrets(const struct collector *c, const struct op *tr
 	const struct policy *policy = c->plan->policy;
 	struct str home = policy->places.home;
 
-	return c->has_secrets && path_below(home, dir) && plan_shown_by(c->plan, home, NULL) == tree;
+	return c->has_secrets && path_below(home, dir) &&
+	       plan_shown_by(c->plan, home, NULL) == tree;
 }
 
 /* Without mounts the sandbox's own directories are the host's, and hidden. */
@@ -110,6 +111,14 @@ static bool out_of_reach(const struct op *op)
 	       (!S_ISDIR(st.st_mode) || access(op->path.p, X_OK) < 0);
 }
 
+/* Hidden in this tree, and the caller could read it without the mount on top of it? */
+static bool is_held(const struct collector *c, const struct op *tree, const struct op *op)
+{
+	return is_hidden(op) && worth_a_barrier(c, op) &&
+	       plan_shown_by(c->plan, path_parent(op->path), NULL) == tree &&
+	       access(op->path.p, R_OK) == 0;
+}
+
 /* Something hidden strictly below `dir` that a grant of `dir` would open? With mounts
  * only the same tree counts, and only what the caller can read without them. */
 static bool hides_below(const struct collector *c, const struct op *tree, struct str dir)
@@ -119,10 +128,7 @@ static bool hides_below(const struct collector *c, const struct op *tree, struct
 	vec_each(op, &c->plan->ops) {
 		if (op->path.n <= dir.n || !path_below(op->path, dir))
 			continue;
-		if (c->alone ? is_hidden_alone(op) && !out_of_reach(op)
-			     : is_hidden(op) && worth_a_barrier(c, op) &&
-				       plan_shown_by(c->plan, path_parent(op->path), NULL) == tree &&
-				       access(op->path.p, R_OK) == 0)
+		if (c->alone ? is_hidden_alone(op) && !out_of_reach(op) : is_held(c, tree, op))
 			return true;
 	}
 	return false;
