@@ -98,7 +98,7 @@ static int not_built(const struct backend *b, struct cordon_error *err)
 {
 	err_set(err, CORDON_E_UNAVAILABLE, 0, "backend", "the backend '%s' is not in this build",
 		b->name);
-	return err_hint(err, "use --backend auto, or bwrap");
+	return err_hint(err, "use --backend auto; 'cordon doctor' lists what there is");
 }
 
 /* Compiles for one backend; a loss of something required is an error unless accepted. */

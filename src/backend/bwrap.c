@@ -370,6 +370,19 @@ static int build_argv(struct arena *a, const struct launch_input *in, struct bwr
 	return 0;
 }
 
+/* bubblewrap runs outside the boundary: one that a command could have changed is no
+ * boundary. */
+static int check_own(const struct launch_input *in, struct cordon_error *err)
+{
+	struct decision d = policy_decide(in->plan->policy, str_of(in->caps->bwrap_path));
+
+	if (d.data != ACCESS_WRITE)
+		return 0;
+	err_set(err, CORDON_E_UNAVAILABLE, 0, stage, "%s lies where the command may write",
+		in->caps->bwrap_path);
+	return err_hint(err, "use the system's bwrap, or another --backend");
+}
+
 static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			 struct cordon_error *err)
 {
@@ -378,6 +391,8 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 	int r = bwrap_options(a, in->plan, &args, err);
 
 	launch_init(ret);
+	if (r == 0)
+		r = check_own(in, err);
 	if (r == 0)
 		r = add_variables(a, in->plan, &args, err);
 	if (r == 0)

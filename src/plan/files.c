@@ -297,6 +297,8 @@ static void guard_name(struct tree *t, const struct spot *p, const struct decisi
 	const struct op *last = &c->plan->ops.at[c->plan->ops.n - 1];
 	struct op *op;
 
+	if (policy_number(c->in->policy, KEY_PROTECT) == PROTECT_OFF)
+		return;
 	/* Two rules may name it. */
 	if (last->kind == OP_GUARD_NAME && str_eq(last->path, p->path))
 		return;

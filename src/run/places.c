@@ -191,6 +191,17 @@ static int settle_cordon_home(struct arena *a, const struct situation_options *o
 	return r < 0 ? r : check_cordon_home(p, node, chosen != NULL, err);
 }
 
+/* Said in so many words. A link that a command left behind may lead to home, and whoever
+ * names the link did not say home. */
+static bool is_chosen(struct arena *a, const struct situation_options *o, struct str cwd,
+		      const struct places *p)
+{
+	const char *said = o->workdir ? path_normalise(a, cwd, str_of(o->workdir)) : NULL;
+	bool much = p->workdir.n == 1 || str_eq(p->workdir, p->home);
+
+	return said && (!much || str_eq(str_of(said), p->workdir));
+}
+
 int situation_places(struct arena *a, const struct situation_options *o, struct places *ret,
 		     struct cordon_error *err)
 {
@@ -211,7 +222,7 @@ int situation_places(struct arena *a, const struct situation_options *o, struct 
 		r = settle(a, &world, cwd, o->workdir ? str_of(o->workdir) : cwd, "workdir",
 			   &p.workdir, &node, err);
 	if (r == 0)
-		r = check_workdir(&p, node, o->workdir != NULL, err);
+		r = check_workdir(&p, node, is_chosen(a, o, cwd, &p), err);
 	p.data = p.workdir;
 	if (r == 0 && o->data_dir) {
 		r = settle(a, &world, cwd, str_of(o->data_dir), "data directory", &p.data, &node,

@@ -102,3 +102,18 @@ P
 	run -125 cordon run -q --protect exact --deny '**/.env' -- cat .env
 	[[ $output != *SECRET* ]]
 }
+
+@test "naming a link to home does not make home the workdir" {
+	ln -s "$HOME" sub
+	run -125 cordon run -q -C sub -- touch "$HOME/planted"
+	assert_contains "your home directory"
+	refute_file "$HOME/planted"
+}
+
+@test "a bwrap that a command could have written is not used" {
+	mkdir "$HOME/tools"
+	printf '#!/bin/sh\ntouch "%s/ran-outside"\n' "$HOME" >"$HOME/tools/bwrap"
+	chmod +x "$HOME/tools/bwrap"
+	PATH=$HOME/tools:$PATH run -125 cordon run -q -p permissive --backend bwrap -- true
+	refute_file "$HOME/ran-outside"
+}
