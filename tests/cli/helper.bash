@@ -51,6 +51,11 @@ fail() {
 	return 1
 }
 
+# Sanitizer builds are linked dynamically.
+is_static() {
+	! readelf -lW "$CORDON" | grep -q INTERP
+}
+
 is_root() {
 	[ "$(id -u)" = 0 ]
 }
