@@ -60,10 +60,11 @@ int main(int argc, char **argv)
 	autoarena struct arena a;
 	int status;
 
+	/* Before anything returns: leaving this scope frees it. */
+	arena_init(&a, MEMORY_MAX);
 	out_prepare();
 	status = check_ids();
 	if (status)
 		return status;
-	arena_init(&a, MEMORY_MAX);
 	return dispatch(argv + (argc > 0), &a);
 }
