@@ -169,7 +169,7 @@ static int choose_profile(struct builder *b, struct str *ret, const struct origi
 int build_collect_layers(struct builder *b)
 {
 	const struct origin *wanted;
-	struct str name;
+	struct str name = { 0 };
 	int r = choose_profile(b, &name, &wanted);
 
 	if (r == 0)
@@ -182,6 +182,8 @@ int build_collect_layers(struct builder *b)
 		r = push_layer(b, &b->in->user->sandbox);
 	if (r == 0 && b->in->flags)
 		r = push_layer(b, b->in->flags);
+	if (r < 0)
+		return r;
 	b->policy->profile = arena_dup(b->arena, name);
-	return r < 0 || b->policy->profile ? r : err_nomem(b->err, "policy");
+	return b->policy->profile ? 0 : err_nomem(b->err, "policy");
 }

@@ -309,6 +309,19 @@ static int add_link_name(struct expansion *x, struct ruleset *set, const struct 
 	return add_rule(x, set, &third);
 }
 
+/* These places were real paths a moment ago. One that now leads elsewhere was swapped, by
+ * something that may write there, and is not what was looked at. */
+static bool is_swapped_place(const struct expansion *x, const struct rule *rule, struct str real)
+{
+	const struct places *p = x->places;
+	const struct str *real_ones[] = { &p->workdir, &p->git_dir, &p->git_common };
+
+	for (size_t i = 0; i < sizeof(real_ones) / sizeof(real_ones[0]); i++)
+		if (str_eq(rule->path, *real_ones[i]) && !str_eq(rule->path, real))
+			return true;
+	return false;
+}
+
 /* A name in the workdir may have been made a link by a command that ran there before; a
  * grant must not follow it out. */
 static bool led_astray(const struct expansion *x, const struct rule *rule, struct str real)
@@ -330,6 +343,8 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 	r = resolve(x, rule->path, &real, &rule->node);
 	if (r < 0)
 		return r;
+	if (is_swapped_place(x, rule, real))
+		return bad_path(x, rule->spelled, "changed while cordon was looking at it");
 	if (led_astray(x, rule, real)) {
 		bad_path(x, rule->spelled, "a link in the workdir that leads out of it");
 		return err_hint(x->err, "name what it leads to, if that is meant");
