@@ -48,24 +48,7 @@ static void print_verdict(struct buf *b, const struct verdict *v)
 	if (v->fix.why_not)
 		buf_addf(b, "%19s%s\n", "", v->fix.why_not);
 	if (v->fix.opens_secret)
-		buf_addf(b, "%19swarning: that gives a secret away\n", "");
-}
-
-static json_t *fix_to_json(const struct fix *fix)
-{
-	json_t *row;
-
-	if (!fix->flags)
-		return json_null();
-	row = json_object();
-	if (row && json_set_text(row, "flags", str_of(fix->flags)) &&
-	    json_set_text(row, "toml", str_of(fix->toml)) &&
-	    (!fix->remark || json_set_text(row, "remark", str_of(fix->remark))) &&
-	    (!fix->note || json_set_text(row, "note", str_of(fix->note))) &&
-	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0)
-		return row;
-	json_decref(row);
-	return NULL;
+		buf_addf(b, "%19swarning: %s\n", "", FIX_SECRET_WARNING);
 }
 
 static json_t *verdict_to_json(const struct verdict *v)

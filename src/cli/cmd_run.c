@@ -23,6 +23,7 @@ struct runner {
 	struct result_file file;
 	enum on_violation on_violation;
 	bool capture;
+	struct violations *violations;
 	struct cordon_error err;
 };
 
@@ -195,12 +196,13 @@ static void say_after(const struct runner *r, const struct run_result *result)
 static int deliver(struct runner *r, const struct run_result *result)
 {
 	int status = run_result_status(result);
+	struct execute_report report = { .violations = r->violations };
 	autobuf struct buf text = buf_make(OUT_BYTES_MAX);
 	json_t *json;
 
 	if (r->file.fd < 0 && !opts_given(r->o, OPTION_JSON))
 		return status;
-	json = execute_to_json(result, r->setup.plan);
+	json = execute_to_json(result, r->setup.plan, &report);
 	if (json)
 		json_print(&text, json, true);
 	else
@@ -254,10 +256,20 @@ static int changed(void *data, struct cordon_error *err)
 
 static int run_it(struct runner *r)
 {
-	struct execute_options options = { .argv = r->o->rest, .capture = r->capture };
+	struct execute_options options = {
+		.argv = r->o->rest,
+		.capture = r->capture,
+		.end_at_violation = r->on_violation == VIOLATION_KILL,
+	};
 	struct run_result result = { 0 };
 	int status;
 
+	r->violations = violations_new();
+	if (!r->violations) {
+		err_nomem(&r->err, "run");
+		return fail(r);
+	}
+	options.violations = r->violations;
 	r->attempt = (struct attempt){
 		.situation = &r->setup.situation,
 		.caps = &r->setup.caps,
@@ -291,5 +303,6 @@ int cmd_run(struct opts *o)
 	else
 		status = opts_given(o, OPTION_DRY_RUN) ? dry_run(&r) : run_it(&r);
 	result_file_close(&r.file);
+	violations_free(r.violations);
 	return status;
 }

@@ -11,20 +11,12 @@
 
 #include "cli/cmd.h"
 #include "policy/hosts.h"
+#include "report/fix.h"
 
 struct explainer {
 	const struct opts *opts;
 	struct setup setup;
 	struct cordon_error refusal;	/* why there is no plan; code 0 when there is one */
-};
-
-struct fix {
-	const char *flags;	/* as typed in a shell; NULL: nothing would change it */
-	const char *toml;
-	const char *remark;	/* why that cannot be enforced here; NULL: it can */
-	const char *note;	/* what it does beyond that; NULL: nothing */
-	const char *why_not;	/* when there is none */
-	bool opens_secret;
 };
 
 struct verdict {

@@ -229,6 +229,8 @@ static int run_launch(const struct backend *backend, struct launch *launch, cons
 		.capture = options->capture,
 		.stdin_null = options->stdin_null,
 		.limits = limits_of(plan),
+		.violations = options->violations,
+		.end_at_violation = options->end_at_violation,
 	};
 	int r;
 
@@ -279,7 +281,21 @@ static int add_names(json_t *root, const struct plan *plan)
 	return bad;
 }
 
-json_t *execute_to_json(const struct run_result *result, const struct plan *plan)
+static int add_report(json_t *root, const struct execute_report *report)
+{
+	uint64_t dropped = violations_dropped(report->violations);
+	int bad = json_object_set_new(root, "violations",
+				      violations_to_json(report->violations, report->advisor));
+
+	if (dropped)
+		bad |= json_object_set_new(root, "violations_dropped",
+					   json_integer((json_int_t)dropped));
+	return bad | json_object_set_new(root, "hosts", json_array()) |
+	       json_object_set_new(root, "changes", json_object());
+}
+
+json_t *execute_to_json(const struct run_result *result, const struct plan *plan,
+			const struct execute_report *report)
 {
 	const struct policy *policy = plan ? plan->policy : NULL;
 	json_t *root = json_object();
@@ -298,9 +314,7 @@ json_t *execute_to_json(const struct run_result *result, const struct plan *plan
 	if (!bad)
 		bad |= add_names(root, plan);
 	if (!bad)
-		bad |= json_object_set_new(root, "violations", json_array()) |
-		       json_object_set_new(root, "hosts", json_array()) |
-		       json_object_set_new(root, "changes", json_object());
+		bad |= add_report(root, report);
 	if (!bad)
 		return root;
 	json_decref(root);

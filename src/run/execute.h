@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include "backend/backend.h"
+#include "report/violation.h"
 #include "run/result.h"
 #include "run/situation.h"
 
@@ -16,6 +17,8 @@ struct execute_options {
 	char *const *argv;	/* the command; argv[0] is searched for in the plan's PATH */
 	bool capture;
 	bool stdin_null;
+	struct violations *violations;	/* where refusals are noted; NULL: nowhere */
+	bool end_at_violation;		/* the first one ends the run, cause policy */
 };
 
 /* *ret is filled whenever 0 is returned, also when the command could not be started
@@ -24,8 +27,15 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
 	    struct run_result *ret, struct cordon_error *err);
 
+/* What is told of a run besides its end. */
+struct execute_report {
+	const struct violations *violations;	/* NULL: none */
+	const struct violation_advisor *advisor;	/* NULL: rules and fixes stay unsaid */
+};
+
 /* The result contract of DESIGN 5.5; plan may be NULL when there is none. NULL: out of
  * memory. */
-json_t *execute_to_json(const struct run_result *result, const struct plan *plan);
+json_t *execute_to_json(const struct run_result *result, const struct plan *plan,
+			const struct execute_report *report);
 
 #endif

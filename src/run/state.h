@@ -35,6 +35,7 @@ struct run {
 	struct spawned main;
 	struct loop_watch main_watch, outcome_watch;
 	struct loop_timer timeout, phase_timer, sample;
+	struct violation_listener listener;
 	enum run_phase phase;
 	uint64_t started, killing_since;
 	unsigned asked; /* TERM and INT sent to cordon by other processes */

@@ -19,6 +19,11 @@ struct loop *run_loop(struct run *run)
 	return run->loop;
 }
 
+struct violations *run_violations(struct run *run)
+{
+	return run->request->violations;
+}
+
 static void read_outcome(struct run *run)
 {
 	int outcome = spawn_check(&run->main, &run->result.error);
@@ -78,6 +83,21 @@ static void process_reaped(void *data, const siginfo_t *info, const struct rusag
 static void output_limit_passed(void *data)
 {
 	run_stop(data, RUN_CAUSE_output);
+}
+
+static void violation_seen(void *data, const struct violation *v)
+{
+	struct run *run = data;
+
+	if (v->source != VIOLATION_BY_inferred)
+		run_stop(run, RUN_CAUSE_policy);
+}
+
+static void listen_to_violations(struct run *run)
+{
+	run->listener = (struct violation_listener){ .first = violation_seen, .data = run };
+	if (run->request->violations && run->request->end_at_violation)
+		violations_listen(run->request->violations, &run->listener);
 }
 
 static int open_streams(struct run *run, struct spawn_fd *fds, size_t *n_fds, int *null_fd,
@@ -174,6 +194,7 @@ static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error 
 	if (failed)
 		return failed;
 	run_start_limits(run);
+	listen_to_violations(run);
 	return 0;
 }
 
@@ -226,6 +247,8 @@ static void name_cause(struct run *run)
 
 static void close_run(struct run *run)
 {
+	if (run->request->violations)
+		violations_unlisten(run->request->violations, &run->listener);
 	capture_close(&run->capture);
 	fd_close(&run->main.pidfd);
 	fd_close(&run->main.error_fd);

@@ -32,6 +32,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/spawn.h"
+#include "report/violation.h"
 #include "run/result.h"
 
 #define RUN_GRACE_DEFAULT_MS 2000
@@ -72,6 +73,8 @@ struct run_request {
 	size_t capture_max; /* bytes kept of each stream; 0: RUN_CAPTURE_DEFAULT */
 	uint64_t grace_ms;  /* between TERM and KILL; 0: RUN_GRACE_DEFAULT_MS */
 	struct run_limits limits;
+	struct violations *violations; /* where refusals are noted; NULL: nowhere */
+	bool end_at_violation;	       /* the first one ends the run, cause policy */
 };
 
 /* *ret is filled on success, and success includes a command that could not be
@@ -84,5 +87,7 @@ int run_supervise(const struct run_request *request, struct run_result *ret,
  * run early. The first cause counts; after the command has ended none does. */
 struct loop *run_loop(struct run *run);
 void run_stop(struct run *run, enum run_cause cause);
+/* Where what watches along notes a refusal; may be NULL, which violations_add accepts. */
+struct violations *run_violations(struct run *run);
 
 #endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fix as JSON. */
+#include "report/fix.h"
+
+#include "fmt/json.h"
+
+static bool set_optional(json_t *row, const char *key, const char *text)
+{
+	return !text || json_set_text(row, key, str_of(text));
+}
+
+json_t *fix_to_json(const struct fix *fix)
+{
+	json_t *row;
+
+	if (!fix->flags)
+		return json_null();
+	row = json_object();
+	if (row && json_set_text(row, "flags", str_of(fix->flags)) &&
+	    json_set_text(row, "toml", str_of(fix->toml)) &&
+	    set_optional(row, "remark", fix->remark) && set_optional(row, "note", fix->note) &&
+	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0 &&
+	    set_optional(row, "warning", fix->opens_secret ? FIX_SECRET_WARNING : NULL))
+		return row;
+	json_decref(row);
+	return NULL;
+}

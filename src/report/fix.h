@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fix: what would allow something that is refused. One form of it, wherever it is told:
+ * `cordon explain`, the summary of a run, the JSON result.
+ *
+ * A fix is never guessed: whoever fills one has tried it against the policy.
+ */
+#ifndef CORDON_REPORT_FIX_H
+#define CORDON_REPORT_FIX_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct fix {
+	const char *flags;	/* as typed in a shell; NULL: nothing would change it */
+	const char *toml;
+	const char *remark;	/* why that cannot be enforced here; NULL: it can */
+	const char *note;	/* what it does beyond that; NULL: nothing */
+	const char *why_not;	/* when there is none */
+	bool opens_secret;
+};
+
+#define FIX_SECRET_WARNING "that gives a secret away"
+
+/* An object, or null when there is no fix; NULL: out of memory. */
+json_t *fix_to_json(const struct fix *fix);
+
+#endif

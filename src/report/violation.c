@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store of violations: a bounded table, found by operation and object. */
+#include "report/violation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Open addressing; four times what is kept, so that a probe is short. */
+#define SLOTS (4 * VIOLATIONS_MAX)
+
+struct violations {
+	struct violation kept[VIOLATIONS_MAX];
+	uint16_t slots[SLOTS]; /* index into kept, plus one; 0: free */
+	size_t n, observed;
+	uint64_t dropped;
+	struct violation_listener *listeners;
+};
+
+static const char *const op_names[] = {
+#define VIOLATION_OP(name, doing) #name,
+#include "report/violation.def"
+#undef VIOLATION_OP
+};
+
+static const char *const op_doing[] = {
+#define VIOLATION_OP(name, doing) doing,
+#include "report/violation.def"
+#undef VIOLATION_OP
+};
+
+static const char *const source_names[] = {
+#define VIOLATION_SOURCE(name, how) #name,
+#include "report/violation.def"
+#undef VIOLATION_SOURCE
+};
+
+static const char *const source_how[] = {
+#define VIOLATION_SOURCE(name, how) how,
+#include "report/violation.def"
+#undef VIOLATION_SOURCE
+};
+
+const char *violation_op_to_string(enum violation_op op)
+{
+	return op_names[op];
+}
+
+bool violation_op_from_string(struct str text, enum violation_op *ret)
+{
+	for (unsigned i = 0; i < VIOLATION_OP_COUNT; i++)
+		if (str_eq(text, str_of(op_names[i]))) {
+			*ret = (enum violation_op)i;
+			return true;
+		}
+	return false;
+}
+
+const char *violation_op_doing(enum violation_op op)
+{
+	return op_doing[op];
+}
+
+const char *violation_source_to_string(enum violation_source source)
+{
+	return source_names[source];
+}
+
+bool violation_source_from_string(struct str text, enum violation_source *ret)
+{
+	for (unsigned i = 0; i < VIOLATION_SOURCE_COUNT; i++)
+		if (str_eq(text, str_of(source_names[i]))) {
+			*ret = (enum violation_source)i;
+			return true;
+		}
+	return false;
+}
+
+const char *violation_source_how(enum violation_source source)
+{
+	return source_how[source];
+}
+
+struct violations *violations_new(void)
+{
+	return calloc(1, sizeof(struct violations));
+}
+
+void violations_free(struct violations *all)
+{
+	if (!all)
+		return;
+	for (size_t i = 0; i < all->n; i++)
+		free((char *)(uintptr_t)all->kept[i].object.p);
+	free(all);
+}
+
+/* FNV-1a. Colliding on purpose lengthens a probe to VIOLATIONS_MAX steps and no more. */
+static uint32_t hash(enum violation_op op, struct str object)
+{
+	uint32_t h = 2166136261u ^ (uint32_t)op;
+
+	for (size_t i = 0; i < object.n; i++)
+		h = (h ^ (uint8_t)object.p[i]) * 16777619u;
+	return h;
+}
+
+/* The slot that holds the violation, or the free one where it belongs. */
+static uint16_t *find_slot(struct violations *all, enum violation_op op, struct str object)
+{
+	size_t at = hash(op, object) % SLOTS;
+
+	for (;; at = (at + 1) % SLOTS) {
+		const struct violation *v;
+
+		if (!all->slots[at])
+			return &all->slots[at];
+		v = &all->kept[all->slots[at] - 1];
+		if (v->op == op && str_eq(v->object, object))
+			return &all->slots[at];
+	}
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static struct violation *keep(struct violations *all, const struct violation *v)
+{
+	struct violation *slot = &all->kept[all->n];
+	char *object = malloc(v->object.n + 1);
+
+	if (!object)
+		return NULL;
+	memcpy(object, v->object.p, v->object.n);
+	object[v->object.n] = '\0';
+	*slot = *v;
+	slot->object.p = object;
+	slot->program[sizeof(slot->program) - 1] = '\0';
+	slot->count = 1;
+	if (!slot->time_ms)
+		slot->time_ms = now_ms();
+	all->n++;
+	if (v->source != VIOLATION_BY_inferred)
+		all->observed++;
+	return slot;
+}
+
+bool violations_add(struct violations *all, const struct violation *v)
+{
+	uint16_t *slot;
+	struct violation *kept = NULL;
+
+	if (!all)
+		return false;
+	if (v->object.n && v->object.n <= VIOLATION_OBJECT_MAX) {
+		slot = find_slot(all, v->op, v->object);
+		if (*slot) {
+			all->kept[*slot - 1].count++;
+			return false;
+		}
+		if (all->n < VIOLATIONS_MAX)
+			kept = keep(all, v);
+	}
+	if (!kept) {
+		all->dropped++;
+		return false;
+	}
+	*slot = (uint16_t)all->n;
+	for (struct violation_listener *l = all->listeners; l; l = l->next)
+		l->first(l->data, kept);
+	return true;
+}
+
+void violations_listen(struct violations *all, struct violation_listener *listener)
+{
+	listener->next = all->listeners;
+	all->listeners = listener;
+}
+
+void violations_unlisten(struct violations *all, struct violation_listener *listener)
+{
+	for (struct violation_listener **at = &all->listeners; *at; at = &(*at)->next)
+		if (*at == listener) {
+			*at = listener->next;
+			return;
+		}
+}
+
+size_t violations_count(const struct violations *all)
+{
+	return all ? all->n : 0;
+}
+
+const struct violation *violations_at(const struct violations *all, size_t i)
+{
+	return &all->kept[i];
+}
+
+bool violations_has_object(const struct violations *all, struct str object)
+{
+	for (size_t i = 0; i < violations_count(all); i++)
+		if (str_eq(all->kept[i].object, object))
+			return true;
+	return false;
+}
+
+uint64_t violations_dropped(const struct violations *all)
+{
+	return all ? all->dropped : 0;
+}
+
+size_t violations_observed(const struct violations *all)
+{
+	return all ? all->observed : 0;
+}

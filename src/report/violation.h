@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * violation: what was refused during a run, kept until it is told.
+ *
+ * Whoever refuses or sees a refusal calls violations_add with what it knows; nothing
+ * here decides anything. The same operation on the same object is one violation with a
+ * count, and at most VIOLATIONS_MAX different ones are kept, so a command that is
+ * refused ten thousand times a second costs a hash look-up each and no memory; what
+ * found no room is only counted.
+ *
+ * What the rule was, and what would change it, is asked for when the violations are
+ * told, from an advisor: the cli has one that tries a change before it names it.
+ */
+#ifndef CORDON_REPORT_VIOLATION_H
+#define CORDON_REPORT_VIOLATION_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "policy/rules.h"
+#include "report/fix.h"
+
+#define VIOLATIONS_MAX 256
+#define VIOLATION_OBJECT_MAX 4095 /* bytes; PATH_BYTES_MAX */
+#define VIOLATION_PROGRAM_MAX 16  /* with its terminator, as the kernel's comm */
+
+enum violation_op {
+#define VIOLATION_OP(name, doing) VIOLATION_##name,
+#include "report/violation.def"
+#undef VIOLATION_OP
+	VIOLATION_OP_COUNT
+};
+
+enum violation_source {
+#define VIOLATION_SOURCE(name, how) VIOLATION_BY_##name,
+#include "report/violation.def"
+#undef VIOLATION_SOURCE
+	VIOLATION_SOURCE_COUNT
+};
+
+const char *violation_op_to_string(enum violation_op op);
+bool violation_op_from_string(struct str text, enum violation_op *ret);
+const char *violation_op_doing(enum violation_op op); /* "reading" */
+const char *violation_source_to_string(enum violation_source source);
+bool violation_source_from_string(struct str text, enum violation_source *ret);
+const char *violation_source_how(enum violation_source source); /* "seen by the guard" */
+
+struct violation {
+	enum violation_op op;
+	enum violation_source source;
+	/* A normal path as the sandbox shows it, or host[:port]. */
+	struct str object;
+	/* The deciding rule where the caller has it at hand, else NULL. It must live
+	 * longer than the store. */
+	const struct rule *rule;
+	int pid;		/* as the host numbers it; 0: not known */
+	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */
+	int errnum;		/* what the command was answered; 0: not known */
+	uint64_t time_ms;	/* since 1970; 0: violations_add takes the time */
+	uint64_t count;		/* set by the store */
+};
+
+struct violations;
+
+struct violations *violations_new(void); /* NULL: out of memory */
+void violations_free(struct violations *all); /* accepts NULL */
+
+/* Notes a violation; object and program are copied. Never fails: what cannot be kept
+ * (no room, no memory, an object that is empty or too long) is counted. True when it
+ * is the first of its kind and was kept. Accepts a NULL store. */
+bool violations_add(struct violations *all, const struct violation *v);
+
+/* Called with each violation that violations_add keeps, at once. The listener lives in
+ * the caller's memory and stays in place until it is taken off or the store is freed. */
+struct violation_listener {
+	void (*first)(void *data, const struct violation *v);
+	void *data;
+	struct violation_listener *next;
+};
+void violations_listen(struct violations *all, struct violation_listener *listener);
+void violations_unlisten(struct violations *all, struct violation_listener *listener);
+
+/* All of these accept NULL, which is empty. */
+size_t violations_count(const struct violations *all); /* kept, in order of arrival */
+const struct violation *violations_at(const struct violations *all, size_t i);
+bool violations_has_object(const struct violations *all, struct str object);
+uint64_t violations_dropped(const struct violations *all); /* counted and not kept */
+/* Kept violations that somebody saw, as opposed to those inferred. */
+size_t violations_observed(const struct violations *all);
+
+/* What is known about the rule behind a violation. Text belongs to the advisor. */
+struct violation_advice {
+	const char *rule;	/* in words; NULL: not known */
+	const char *origin;	/* file:line or "profile NAME"; NULL: not known */
+	struct fix fix;
+};
+
+struct violation_advisor {
+	/* Fills *ret, which is zeroed. */
+	void (*advise)(void *data, const struct violation *v, struct violation_advice *ret);
+	void *data;
+};
+
+/* An array as docs/result.schema.json says; NULL: out of memory. advisor may be NULL. */
+json_t *violations_to_json(const struct violations *all, const struct violation_advisor *advisor);
+
+#endif
