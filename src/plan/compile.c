@@ -332,7 +332,8 @@ static int collect_losses(struct compiler *c)
 		enum guarantee g = op_rows[op->kind].guarantee;
 
 		plan->promised[g] = true;
-		if (r < 0 || lost[g] || is_enforced(c->in->claims, plan, op))
+		op->lost = !is_enforced(c->in->claims, plan, op);
+		if (r < 0 || lost[g] || !op->lost)
 			continue;
 		lost[g] = true;
 		r = add_loss(c, g, op->kind);

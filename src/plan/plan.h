@@ -57,6 +57,7 @@ struct op {
 				 * ROOT_HOST: 1 when it is writable;
 				 * EXEC, NOEXEC: 1 when the path is writable */
 	struct node node;	/* of a bound path, as it was when the policy was built */
+	bool lost;		/* the backend does not claim it */
 	const struct rule *rule;	/* why; NULL when no path rule made it */
 };
 

@@ -122,6 +122,8 @@ static json_t *op_to_json(const struct op *op)
 		bad |= !json_set_text(o, "source", op->source);
 	if (op_has_number(op->kind))
 		bad |= json_object_set_new(o, "number", json_integer((json_int_t)op->number));
+	if (op->lost)
+		bad |= json_object_set_new(o, "enforced", json_false());
 	if (op->rule) {
 		autobuf struct buf origin = buf_make(8192);
 

@@ -18,14 +18,24 @@ bwrap_agrees() {
 	agree bwrap "$@"
 }
 
-@test "native: live.t" { agree native live 85; }
-@test "native: profiles.t" { agree native profiles 70; }
-@test "native: rules.t" { agree native rules 20; }
-@test "native: paths.t" { agree native paths 15; }
-@test "native: secrets.t" { agree native secrets 30; }
-@test "native: layers.t" { agree native layers 12; }
-@test "native: hidden.t" { agree native hidden 20; }
-@test "bwrap: live.t" { bwrap_agrees live 50; }
-@test "bwrap: profiles.t" { bwrap_agrees profiles 60; }
-@test "bwrap: layers.t" { bwrap_agrees layers 12; }
-@test "bwrap: hidden.t" { bwrap_agrees hidden 15; }
+@test "native: live.t" { agree native live 95; }
+@test "native: profiles.t" { agree native profiles 90; }
+@test "native: rules.t" { agree native rules 22; }
+@test "native: paths.t" { agree native paths 22; }
+@test "native: secrets.t" { agree native secrets 40; }
+@test "native: layers.t" { agree native layers 22; }
+@test "native: hidden.t" { agree native hidden 24; }
+@test "bwrap: live.t" { bwrap_agrees live 90; }
+@test "bwrap: profiles.t" { bwrap_agrees profiles 85; }
+@test "bwrap: rules.t" { bwrap_agrees rules 18; }
+@test "bwrap: paths.t" { bwrap_agrees paths 22; }
+@test "bwrap: secrets.t" { bwrap_agrees secrets 38; }
+@test "bwrap: layers.t" { bwrap_agrees layers 22; }
+@test "bwrap: hidden.t" { bwrap_agrees hidden 24; }
+@test "landlock: live.t" { agree landlock live 60; }
+@test "landlock: profiles.t" { agree landlock profiles 60; }
+@test "landlock: rules.t" { agree landlock rules 10; }
+@test "landlock: paths.t" { agree landlock paths 20; }
+@test "landlock: secrets.t" { agree landlock secrets 35; }
+@test "landlock: layers.t" { agree landlock layers 14; }
+@test "landlock: hidden.t" { agree landlock hidden 15; }

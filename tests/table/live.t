@@ -142,3 +142,25 @@ hidden read /w/.env
 hidden write /w/.git/HEAD
 hidden write /w/a
 hidden write /w/new
+
+# what the system's file says, and what it locked whatever the flags say
+policy admin --allow-write /x/y
+system admin | [sandbox]
+system admin | deny = ["/x/y", "/home/u/docs"]
+system admin | write = ["/x/f"]
+admin write /x/y/z
+admin write /x/f
+admin write /x/new
+admin read /home/u/docs/d
+
+policy locked --allow-write /x --allow-read /home/u/docs
+system locked | [sandbox.locked]
+system locked | deny = ["/x/y", "/home/u/docs"]
+system locked | read = ["/x/f"]
+locked read /x/y/z
+locked write /x/y/new
+locked read /x/f
+locked write /x/f
+locked write /x/new
+locked read /home/u/docs/d
+locked read /home/u/.config/git/config
