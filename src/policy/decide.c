@@ -228,6 +228,33 @@ bool policy_allows(const struct policy *policy, enum policy_op op, struct str ob
 	return false;
 }
 
+/* Rule 10 takes the same from both: nothing, or what a component of equal depth does. */
+static bool same_hidden(const struct policy *policy, struct str a, struct str b)
+{
+	const struct settings *layers[] = { &policy->trusted, &policy->project, &policy->locked };
+	bool capped = false;
+
+	for (unsigned i = 0; i < 3; i++)
+		capped |= layers[i]->at[KEY_HIDDEN_WRITES].number != HIDDEN_ALLOW;
+	return !capped || hidden_depth(policy, a) == hidden_depth(policy, b);
+}
+
+bool policy_same_below(const struct policy *policy, struct str a, struct str b)
+{
+	const struct ruleset *sets[] = { policy->trusted.rules, policy->project.rules,
+					 policy->locked.rules, policy->own, policy->git_data };
+	struct str workdir = policy->places.workdir;
+
+	/* Being in the workdir counts by itself (rules 10 and 12). */
+	if (path_below(a, workdir) != path_below(b, workdir) || path_below(workdir, a) ||
+	    path_below(workdir, b) || !same_hidden(policy, a, b))
+		return false;
+	for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		if (sets[i] && !ruleset_same_below(sets[i], a, b))
+			return false;
+	return true;
+}
+
 /* What one opinion says of a host. */
 static bool net_allows(const struct net *net, const struct host *target,
 		       const struct net_host **ret_host)

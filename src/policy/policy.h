@@ -130,6 +130,10 @@ struct decision policy_decide(const struct policy *policy, struct str object);
 bool policy_allows(const struct policy *policy, enum policy_op op, struct str object,
 		   struct decision *ret);
 
+/* True only when a/x and b/x get the same verdict for every x, whatever exists: no rule
+ * tells the two trees apart. Says nothing of a and b themselves. */
+bool policy_same_below(const struct policy *policy, struct str a, struct str b);
+
 struct host_decision {
 	bool allowed;
 	enum layer_id layer;		/* TRUSTED or PROJECT or LOCKED */

@@ -28,6 +28,7 @@ struct rule_node {
 	uint16_t any_index;    /* position among the "**" nodes */
 	bool restricted_below; /* a read or deny rule ends at a literal descendant */
 	bool is_any;
+	bool branches; /* has children: a longer path may still meet a rule */
 };
 
 struct ruleset {
@@ -119,6 +120,7 @@ static uint32_t node_new(struct ruleset *set, struct str name, uint32_t parent)
 		.any = NO_NODE,
 		.first_rule = NO_NODE,
 	};
+	set->nodes.at[parent].branches = set->nodes.n > 1;
 	return (uint32_t)(set->nodes.n - 1);
 }
 
@@ -410,6 +412,7 @@ struct walk {
 	size_t depth;
 	bool last; /* no component of the object is left */
 	uint64_t seen_globs[GLOB_STATES_MAX / 64 + 1];
+	struct states alive[2];
 };
 
 static void offer_node(struct walk *w, const struct rule_node *node)
@@ -428,30 +431,84 @@ static void offer_node(struct walk *w, const struct rule_node *node)
 	}
 }
 
+/* Walks the object and fills the match; the states alive at its end. */
+static const struct states *walk_object(struct walk *w, struct str object)
+{
+	struct str rest = object, part = { 0 };
+	const struct states *now;
+
+	states_clear(&w->alive[0]);
+	states_add(w->set, &w->alive[0], ROOT_NODE);
+	for (;; w->depth++) {
+		now = &w->alive[w->depth % 2];
+		w->last = !rest.n || str_eq(rest, STR("/"));
+		w->match->restricted_below = false;
+		for (size_t i = 0; i < now->n; i++) {
+			const struct rule_node *node = &w->set->nodes.at[now->at[i]];
+
+			offer_node(w, node);
+			if (!node->is_any && str_eq(node->name, part))
+				w->match->restricted_below |= node->restricted_below;
+		}
+		w->match->alive = now->n > 0;
+		if (!now->n || !path_next(&rest, &part))
+			return now;
+		states_step(w->set, now, part, &w->alive[(w->depth + 1) % 2]);
+	}
+}
+
+static void walk_start(struct walk *w, const struct ruleset *set, struct match *match)
+{
+	*match = (struct match){ 0 };
+	w->set = set;
+	w->match = match;
+	w->depth = 0;
+	memset(w->seen_globs, 0, sizeof(w->seen_globs));
+}
+
 void ruleset_match(const struct ruleset *set, struct str object, struct match *ret)
 {
-	struct walk w = { .set = set, .match = ret };
-	struct states alive[2];
-	struct str rest = object, part = { 0 };
+	struct walk w;
 
-	*ret = (struct match){ 0 };
-	states_clear(&alive[0]);
-	states_add(set, &alive[0], ROOT_NODE);
-	for (;; w.depth++) {
-		const struct states *now = &alive[w.depth % 2];
+	walk_start(&w, set, ret);
+	walk_object(&w, object);
+}
 
-		w.last = !rest.n || str_eq(rest, STR("/"));
-		ret->restricted_below = false;
-		for (size_t i = 0; i < now->n; i++) {
-			const struct rule_node *node = &set->nodes.at[now->at[i]];
+static bool same_hit(const struct hit *a, const struct hit *b)
+{
+	return a->rule == b->rule && a->depth == b->depth;
+}
 
-			offer_node(&w, node);
-			if (!node->is_any && str_eq(node->name, part))
-				ret->restricted_below |= node->restricted_below;
-		}
-		ret->alive = now->n > 0;
-		if (!now->n || !path_next(&rest, &part))
-			return;
-		states_step(set, now, part, &alive[(w.depth + 1) % 2]);
+/* Is every state of a that leads on also one of b? */
+static bool leads_on_within(const struct ruleset *set, const struct states *a,
+			    const struct states *b)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		size_t j = 0;
+
+		if (!set->nodes.at[a->at[i]].branches)
+			continue;
+		while (j < b->n && b->at[j] != a->at[i])
+			j++;
+		if (j == b->n)
+			return false;
 	}
+	return true;
+}
+
+bool ruleset_same_below(const struct ruleset *set, struct str a, struct str b)
+{
+	const struct states *at_a, *at_b;
+	struct match ma, mb;
+	struct walk wa, wb;
+
+	walk_start(&wa, set, &ma);
+	walk_start(&wb, set, &mb);
+	at_a = walk_object(&wa, a);
+	at_b = walk_object(&wb, b);
+	return same_hit(&ma.data, &mb.data) && same_hit(&ma.exec, &mb.exec) &&
+	       same_hit(&ma.secret, &mb.secret) && same_hit(&ma.control, &mb.control) &&
+	       same_hit(&ma.opener, &mb.opener) && same_hit(&ma.exec_opener, &mb.exec_opener) &&
+	       !memcmp(wa.seen_globs, wb.seen_globs, sizeof(wa.seen_globs)) &&
+	       leads_on_within(set, at_a, at_b) && leads_on_within(set, at_b, at_a);
 }

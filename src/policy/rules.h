@@ -119,5 +119,8 @@ struct match {
 
 /* object must be a normal path. */
 void ruleset_match(const struct ruleset *set, struct str object, struct match *ret);
+/* True only when a/x and b/x match the same rules, at depths that compare the same, for
+ * every x: whatever lies below. False says nothing. */
+bool ruleset_same_below(const struct ruleset *set, struct str a, struct str b);
 
 #endif

@@ -6,6 +6,8 @@
  *	b  one more deny never widens
  *	c  the order of statements within one source does not matter
  *	d  ruleset_match agrees with a naive reading of rules 2 to 5 and 11
+ *	e  a move is allowed exactly where each object below keeps its verdict (rule 11),
+ *	   and where no rule tells two trees apart, no name below does
  *
  * Prints TAP. A failure prints its seed; "prop_policy SEED" starts there.
  */
@@ -17,6 +19,7 @@
 #include "fmt/glob.h"
 #include "policy/policy.h"
 #include "policy/profiles.h"
+#include "policy/rename.h"
 #include "world_fake.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
@@ -386,6 +389,128 @@ static bool reference_agrees(struct scene *s)
 	return true;
 }
 
+/* --- moving names -------------------------------------------------------------------- */
+
+static void random_tree(struct scene *s)
+{
+	for (uint32_t n = 1 + roll(12); n; n--) {
+		const char *path = PICK(roots);
+
+		for (uint32_t k = 1 + roll(4); k; k--)
+			path = arena_printf(&s->arena, "%s/%s", path, PICK(names));
+		if (!fake_world_add(&s->fake, str_of(path), roll(2) ? NODE_DIR : NODE_FILE))
+			exit(1);
+	}
+	vec_each(e, &s->fake.entries)
+		vec_each(f, &s->fake.entries)
+			if (path_below(f->path, e->path) && !str_eq(f->path, e->path))
+				e->type = NODE_DIR;
+	vec_each(e, &s->fake.entries)
+		vec_each(f, &s->fake.entries)
+			if (str_eq(f->path, e->path))
+				f->type = e->type;
+}
+
+static bool same_access(const struct decision *a, const struct decision *b)
+{
+	return a->data == b->data && a->exec == b->exec;
+}
+
+static struct str grafted(struct scene *s, struct str path, struct str from, struct str to)
+{
+	return str_of(arena_printf(&s->arena, "%.*s%.*s", STR_ARG(to),
+				   STR_ARG(str_skip(path, from.n))));
+}
+
+/* One object of the tree and all its parents below `from`, under both names. */
+static bool brute_object(struct scene *s, const struct policy *p, struct str path, struct str from,
+			 struct str to)
+{
+	for (; path.n > from.n && path_below(path, from); path = path_parent(path)) {
+		struct decision before = policy_decide(p, path);
+		struct decision after = policy_decide(p, grafted(s, path, from, to));
+		bool directory = s->fake.tree.type(&s->fake.tree, path) == NODE_DIR;
+
+		if (!same_access(&before, &after) ||
+		    (!directory && after.keep_directory && !before.keep_directory))
+			return false;
+	}
+	return true;
+}
+
+static bool brute_move(struct scene *s, const struct policy *p, struct str from, struct str to)
+{
+	bool directory = s->fake.tree.type(&s->fake.tree, from) == NODE_DIR;
+	struct decision before = policy_decide(p, from), after = policy_decide(p, to);
+
+	if (before.data != ACCESS_WRITE || after.data != ACCESS_WRITE ||
+	    (!directory && after.keep_directory))
+		return false;
+	vec_each(e, &s->fake.entries)
+		if (directory && !brute_object(s, p, e->path, from, to))
+			return false;
+	return true;
+}
+
+static bool same_below_holds(struct scene *s, const struct policy *p, struct str from,
+			     struct str to)
+{
+	for (int i = 0; i < OBJECTS; i++) {
+		const char *below = arena_printf(&s->arena, "/%s", PICK(names));
+		struct decision a, b;
+
+		for (uint32_t n = roll(3); n; n--)
+			below = arena_printf(&s->arena, "%s/%s", below, PICK(names));
+		a = policy_decide(p, grafted(s, str_of(below), STR(""), from));
+		b = policy_decide(p, grafted(s, str_of(below), STR(""), to));
+		if (!same_access(&a, &b) || a.keep_directory != b.keep_directory) {
+			printf("# %s below both\n", below);
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct str random_entry(struct scene *s)
+{
+	struct str path = s->fake.entries.at[roll((uint32_t)s->fake.entries.n)].path;
+
+	for (uint32_t n = roll(3); n && path_depth(path) > 1; n--)
+		path = path_parent(path);
+	return path;
+}
+
+static unsigned renames[2]; /* refused, allowed: both must occur */
+
+static bool moves_agree(struct scene *s)
+{
+	const struct policy *p;
+
+	random_tree(s);
+	random_layer(s, &s->project.sandbox, SOURCE_PROJECT);
+	s->in.project = roll(2) ? &s->project : NULL;
+	p = build(s);
+	for (int i = 0; i < OBJECTS; i++) {
+		struct str from = random_entry(s);
+		struct str to = roll(2) ? random_entry(s) : str_of(random_object(&s->arena));
+		bool exchange = roll(3) == 0 && s->fake.tree.type(&s->fake.tree, to) != NODE_ABSENT;
+		struct rename_decision d;
+		bool wanted;
+
+		if (path_below(from, to) || path_below(to, from))
+			continue;
+		wanted = brute_move(s, p, from, to) && (!exchange || brute_move(s, p, to, from));
+		if (policy_decide_rename(p, from, to, exchange, &s->fake.tree, &d) != wanted ||
+		    (policy_same_below(p, from, to) && !same_below_holds(s, p, from, to))) {
+			printf("# %.*s to %.*s: %s %s\n", STR_ARG(from), STR_ARG(to),
+			       rename_why_to_string(d.why), d.object);
+			return false;
+		}
+		renames[wanted]++;
+	}
+	return true;
+}
+
 /* --- running ------------------------------------------------------------------------ */
 
 static const struct property {
@@ -397,6 +522,7 @@ static const struct property {
 	{ "one more deny never widens", deny_narrows, 3000 },
 	{ "the order within a source does not matter", order_is_nothing, 3000 },
 	{ "the ruleset agrees with the naive reading", reference_agrees, 8000 },
+	{ "a move is judged as each object below it", moves_agree, 6000 },
 };
 
 static bool run(const struct property *p, const struct config *builtin, uint64_t first)
@@ -436,5 +562,6 @@ int main(int argc, char **argv)
 		       properties[i].rounds * OBJECTS);
 		good = good && ok;
 	}
-	return !good;
+	printf("# renames: %u refused, %u allowed\n", renames[0], renames[1]);
+	return !good || !renames[0] || !renames[1];
 }

@@ -21,13 +21,13 @@ static void point(bool ok, const char *table, unsigned line, struct str text)
 	failures += !ok;
 }
 
-static void run_rows(struct arena *a, const struct table *t)
+static void run_rows(const struct table *t)
 {
 	size_t model = 0;
 
 	vec_each(row, &t->rows) {
 		const char *got;
-		bool ok = table_row_holds(a, row, &got);
+		bool ok = table_row_holds(t, row, &got);
 
 		point(ok, t->name, row->line, row->text);
 		if (!ok)
@@ -58,7 +58,7 @@ static void run_file(const struct config *builtin, const char *path)
 		printf("# %s\n", err.message);
 		return;
 	}
-	run_rows(&a, &t);
+	run_rows(&t);
 }
 
 int main(int argc, char **argv)

@@ -202,6 +202,40 @@ static int read_verdict(struct reader *r, struct str word, struct table_row *row
 	return fault(r, "not a verdict:", word);
 }
 
+static int read_path(struct reader *r, struct str *line, struct str *ret)
+{
+	struct str word;
+
+	next_word(line, &word);
+	*ret = unescape(r, word);
+	return path_is_normal(*ret) ? 0 : fault(r, "not a normal path:", word);
+}
+
+/* The operation and what it is done to. */
+static int read_action(struct reader *r, struct str *line, struct table_row *row)
+{
+	static const char *const kinds[] = { [ROW_CONNECT] = "connect",
+					     [ROW_RENAME] = "rename",
+					     [ROW_EXCHANGE] = "exchange",
+					     [ROW_LINK] = "link" };
+	struct str word;
+	int code;
+
+	next_word(line, &word);
+	for (unsigned i = ROW_CONNECT; i <= ROW_LINK; i++)
+		if (str_eq(word, str_of(kinds[i])))
+			row->kind = i;
+	if (row->kind == ROW_CONNECT) {
+		next_word(line, &word);
+		row->object = unescape(r, word);
+		return 0;
+	}
+	if (row->kind == ROW_PATH && !policy_op_from_string(word, &row->op))
+		return fault(r, "not an operation:", word);
+	code = read_path(r, line, &row->object);
+	return code < 0 || row->kind == ROW_PATH ? code : read_path(r, line, &row->to);
+}
+
 static int read_row(struct reader *r, struct table_policy *policy, struct str whole,
 		    struct str line)
 {
@@ -212,16 +246,10 @@ static int read_row(struct reader *r, struct table_policy *policy, struct str wh
 	if (!row)
 		return err_nomem(r->err, "table");
 	*row = (struct table_row){ .line = r->line, .policy = policy, .text = whole };
+	code = read_action(r, &line, row);
 	next_word(&line, &word);
-	row->connect = str_eq(word, STR("connect"));
-	if (!row->connect && !policy_op_from_string(word, &row->op))
-		return fault(r, "not an operation:", word);
-	next_word(&line, &word);
-	row->object = unescape(r, word);
-	if (!row->connect && !path_is_normal(row->object))
-		return fault(r, "not a normal path:", word);
-	next_word(&line, &word);
-	code = read_verdict(r, word, row);
+	if (code == 0)
+		code = read_verdict(r, word, row);
 	while (code == 0 && next_word(&line, &word)) {
 		if (str_eq(word, STR("!model")))
 			row->model_only = true;
@@ -390,13 +418,34 @@ static enum table_verdict judge_host(struct arena *a, const struct table_row *ro
 	return d.allowed ? VERDICT_ALLOW : VERDICT_DENY;
 }
 
-bool table_row_holds(struct arena *a, const struct table_row *row, const char **ret_got)
+static enum table_verdict judge_move(const struct table *t, const struct table_row *row,
+				     const char **ret_rule)
+{
+	const struct policy *policy = row->policy->policy;
+	struct rename_decision d;
+	bool allowed = row->kind == ROW_LINK
+			       ? policy_allows_link(policy, row->object, row->to, &d)
+			       : policy_decide_rename(policy, row->object, row->to,
+						      row->kind == ROW_EXCHANGE, &t->fake.tree, &d);
+
+	*ret_rule = arena_printf(t->arena, "%s%s%s", rename_why_to_string(d.why),
+				 d.object[0] ? ":" : "", d.object);
+	return allowed ? VERDICT_ALLOW : VERDICT_DENY;
+}
+
+bool table_row_holds(const struct table *t, const struct table_row *row, const char **ret_got)
 {
 	enum table_verdict verdict = VERDICT_UNCONFINED;
 	const char *rule = "";
 
-	if (row->policy->policy->confined)
-		verdict = row->connect ? judge_host(a, row, &rule) : judge_path(a, row, &rule);
-	*ret_got = arena_printf(a, "%s %s", verdict_names[verdict], rule);
+	if (!row->policy->policy->confined)
+		verdict = VERDICT_UNCONFINED;
+	else if (row->kind == ROW_CONNECT)
+		verdict = judge_host(t->arena, row, &rule);
+	else if (row->kind == ROW_PATH)
+		verdict = judge_path(t->arena, row, &rule);
+	else
+		verdict = judge_move(t, row, &rule);
+	*ret_got = arena_printf(t->arena, "%s %s", verdict_names[verdict], rule);
 	return verdict == row->verdict && rule_agrees(row->rule, rule);
 }

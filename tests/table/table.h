@@ -11,11 +11,13 @@
  *	policy NAME [--profile P] [--no-sandbox] [FLAG [VALUE]]...
  *	system|user|project NAME | line of TOML     the configuration of that policy
  *	NAME OP OBJECT VERDICT [RULE] [!model]      a row
+ *	NAME rename|exchange|link FROM TO VERDICT [WHY]
  *
  * Places hold for the whole file. OP is read, write, exec, create or connect; VERDICT is
  * allow, deny, refused (a host that cannot be named) or unconfined. RULE is
  * LAYER:RIGHT:SPELLING of the deciding rule, "-" where none matched, or LAYER alone;
- * for connect LAYER:PATTERN or LAYER. !model marks a row that no mechanism of a
+ * for connect LAYER:PATTERN or LAYER. WHY is a word of rename_why_to_string, and with it
+ * WHY:OBJECT the object that decided. !model marks a row that no mechanism of a
  * kernel can show.
  */
 #ifndef CORDON_TESTS_TABLE_H
@@ -39,12 +41,15 @@ struct table_policy {
 	struct policy *policy; /* made by table_build */
 };
 
+enum table_kind { ROW_PATH, ROW_CONNECT, ROW_RENAME, ROW_EXCHANGE, ROW_LINK };
+
 struct table_row {
 	unsigned line;
 	struct table_policy *policy;
-	bool connect;
-	enum policy_op op;
+	enum table_kind kind;
+	enum policy_op op; /* of a ROW_PATH */
 	struct str object;
+	struct str to;	   /* of a rename, exchange or link */
 	enum table_verdict verdict;
 	struct str rule; /* empty: not said */
 	bool model_only;
@@ -66,6 +71,6 @@ int table_read(struct arena *a, struct str text, const char *name, struct table 
 /* Builds every policy of it with the fake world. */
 int table_build(struct table *table, const struct config *builtin, struct cordon_error *err);
 /* Does the policy say what the row says? If not, *ret_got tells what it says. */
-bool table_row_holds(struct arena *a, const struct table_row *row, const char **ret_got);
+bool table_row_holds(const struct table *table, const struct table_row *row, const char **ret_got);
 
 #endif

@@ -82,11 +82,60 @@ static int fake_resolve(const struct world *world, struct arena *a, struct str p
 	return err_set(err, CORDON_E_PATH, ELOOP, "policy", "%s", path.p);
 }
 
+static enum node_type fake_type(const struct tree *tree, struct str path)
+{
+	return type_of(tree->data, path);
+}
+
+/* The path of what entry i stands for directly in dir; false where an earlier one does too. */
+static bool child_of(const struct fake_world *fake, struct str dir, size_t i, struct str *ret)
+{
+	struct str path = fake->entries.at[i].path, rest, part;
+
+	if (!path_below(path, dir) || str_eq(path, dir))
+		return false;
+	rest = str_skip(path, dir.n == 1 ? 0 : dir.n);
+	path_next(&rest, &part);
+	*ret = str_take(path, (size_t)(part.p + part.n - path.p));
+	for (size_t k = 0; k < i; k++)
+		if (path_below(fake->entries.at[k].path, *ret))
+			return false;
+	return true;
+}
+
+static bool walk_dir(const struct fake_world *fake, struct str top, struct str dir,
+		     tree_visit_fn *visit, void *data)
+{
+	const struct fake_entry *self = find(fake, dir);
+
+	if (self && self->closed)
+		return false;
+	for (size_t i = 0; i < fake->entries.n; i++) {
+		struct str child;
+		enum tree_next next;
+
+		if (!child_of(fake, dir, i, &child))
+			continue;
+		next = visit(data, str_skip(child, top.n == 1 ? 1 : top.n + 1),
+			     type_of(fake, child));
+		if (next == TREE_STOP || (next == TREE_INTO && type_of(fake, child) == NODE_DIR &&
+					  !walk_dir(fake, top, child, visit, data)))
+			return false;
+	}
+	return true;
+}
+
+static bool fake_walk(const struct tree *tree, struct str dir, tree_visit_fn *visit, void *data)
+{
+	return walk_dir(tree->data, dir, dir, visit, data);
+}
+
 void fake_world_init(struct fake_world *fake, struct arena *a)
 {
 	*fake = (struct fake_world){ .arena = a };
 	fake->world.resolve = fake_resolve;
 	fake->world.data = fake;
+	fake->tree = (struct tree){ fake_type, fake_walk, fake };
 }
 
 struct fake_entry *fake_world_add(struct fake_world *fake, struct str path, enum node_type type)

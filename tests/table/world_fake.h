@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include "base/vec.h"
+#include "policy/rename.h"
 #include "policy/world.h"
 
 struct fake_entry {
@@ -18,7 +19,8 @@ struct fake_entry {
 };
 
 struct fake_world {
-	struct world world; /* hand out a pointer to this */
+	struct world world; /* hand out a pointer to this ... */
+	struct tree tree;   /* ... or this */
 	struct arena *arena;
 	VEC(struct fake_entry) entries;
 };
