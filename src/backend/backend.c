@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backend/handover.h"
 #include "backend/list.h"
 #include "base/fd.h"
 #include "base/scratch.h"
@@ -45,7 +46,7 @@ int backend_needs(const char *name, const struct caps *caps, const enum cap *nee
 
 void launch_init(struct launch *launch)
 {
-	*launch = (struct launch){ .status_fd = -1 };
+	*launch = (struct launch){ .status_fd = -1, .handover_fd = -1 };
 }
 
 void launch_close(struct launch *launch)
@@ -54,6 +55,7 @@ void launch_close(struct launch *launch)
 		fd_close(&launch->fds[i].from);
 	launch->n_fds = 0;
 	fd_close(&launch->status_fd);
+	fd_close(&launch->handover_fd);
 	if (launch->scratch)
 		scratch_remove(launch->scratch);
 	launch->scratch = NULL;
@@ -70,6 +72,13 @@ int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err)
 	}
 	launch->fds[launch->n_fds++] = (struct spawn_fd){ .from = fd, .to = to };
 	return to;
+}
+
+int launch_add_handover(struct launch *launch, struct cordon_error *err)
+{
+	int inside, r = handover_open(&launch->handover_fd, &inside, err);
+
+	return r < 0 ? r : launch_add_fd(launch, inside, err);
 }
 
 char **launch_environ(struct arena *a, const struct plan *plan)

@@ -100,3 +100,18 @@ void run_stop(struct run *run, enum run_cause cause)
 	if (run->phase < RUN_PHASE_asked)
 		ask_all(run, grace(run));
 }
+
+void run_break(struct run *run, const struct cordon_error *why)
+{
+	if (run->broken)
+		return;
+	run->broken = true;
+	run->result.error = *why;
+	if (run->phase == RUN_PHASE_killing)
+		return;
+	/* From the loop, for this may be called while processes are taken in. */
+	run->phase = RUN_PHASE_asked;
+	run->phase_timer.fired = phase_over;
+	run->phase_timer.data = run;
+	loop_set_timer(run->loop, &run->phase_timer, 0);
+}

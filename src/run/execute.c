@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backend/list.h"
+#include "base/fd.h"
 #include "base/path.h"
 #include "fmt/json.h"
 #include "run/supervise.h"
@@ -213,9 +214,34 @@ static int confirm(const struct backend *backend, struct launch *launch, struct 
 	return 0;
 }
 
-static int run_launch(const struct backend *backend, struct launch *launch, const struct plan *plan,
-		      const struct execute_options *options, struct run_result *ret,
+/* What watches along, each deciding from the plan whether it is needed. */
+static part_maker_fn *const part_makers[] = {
+	NULL,
+};
+
+struct parts {
+	struct run_part *at[RUN_PARTS_MAX];
+	size_t n;
+};
+
+static int make_parts(struct arena *a, const struct part_input *in, struct parts *ret,
 		      struct cordon_error *err)
+{
+	for (part_maker_fn *const *make = part_makers; *make; make++) {
+		struct run_part *part = NULL;
+		int r = (*make)(a, in, &part, err);
+
+		if (r < 0)
+			return r;
+		if (part)
+			ret->at[ret->n++] = part;
+	}
+	return 0;
+}
+
+static int run_launch(const struct backend *backend, struct launch *launch, const struct plan *plan,
+		      const struct execute_options *options, const struct parts *parts,
+		      struct run_result *ret, struct cordon_error *err)
 {
 	struct run_request request = {
 		.program = launch->program,
@@ -231,6 +257,9 @@ static int run_launch(const struct backend *backend, struct launch *launch, cons
 		.limits = limits_of(plan),
 		.violations = options->violations,
 		.end_at_violation = options->end_at_violation,
+		.parts = parts->at,
+		.n_parts = parts->n,
+		.handover_fd = launch->handover_fd < 0 ? 0 : steal_fd(&launch->handover_fd),
 	};
 	int r;
 
@@ -247,8 +276,12 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    struct run_result *ret, struct cordon_error *err)
 {
 	struct launch_input in = { .plan = plan, .caps = caps, .argv = options->argv };
+	struct parts parts = { .n = 0 };
 	struct cordon_error why;
 	struct launch launch;
+	struct part_input about = {
+		.situation = s, .plan = plan, .caps = caps, .launch = &launch, .options = options
+	};
 	int r;
 
 	launch_init(&launch);
@@ -257,11 +290,14 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		r = find_program(s, a, plan, options->argv[0], &in.program, &why);
 	if (r == 0)
 		r = backend->prepare(a, &in, &launch, &why);
+	if (r == 0)
+		r = make_parts(a, &about, &parts, &why);
 	if (r < 0) {
+		launch_close(&launch);
 		refuse(ret, &why);
 		return 0;
 	}
-	r = run_launch(backend, &launch, plan, options, ret, err);
+	r = run_launch(backend, &launch, plan, options, &parts, ret, err);
 	launch_close(&launch);
 	return r;
 }

@@ -14,6 +14,7 @@
 #define CORDON_RUN_STATE_H
 
 #include "run/capture.h"
+#include "run/part.h"
 #include "run/supervise.h"
 #include "run/tree.h"
 
@@ -33,14 +34,17 @@ struct run {
 	struct tree tree;
 	struct capture capture;
 	struct spawned main;
-	struct loop_watch main_watch, outcome_watch;
+	struct loop_watch main_watch, outcome_watch, handover_watch;
 	struct loop_timer timeout, phase_timer, sample;
 	struct violation_listener listener;
 	enum run_phase phase;
 	uint64_t started, killing_since;
 	unsigned asked; /* TERM and INT sent to cordon by other processes */
+	size_t n_begun;	      /* parts whose begin was called */
+	unsigned handed_over; /* kinds that arrived */
 	bool main_gone;
 	bool failed;	/* result.error is why the command did not start */
+	bool broken;	/* result.error is why the supervisor cannot go on */
 	bool cause_set; /* result.cause was given to run_stop */
 };
 
@@ -50,6 +54,12 @@ void run_progress(struct run *run);
 /* forward.c */
 void run_signal_set(sigset_t *ret);
 void run_on_signal(void *data, const struct signalfd_siginfo *info);
+
+/* parts.c */
+int run_begin_parts(struct run *run, struct cordon_error *err);
+/* 0 when everything that parts take has been handed over. */
+int run_parts_complete(const struct run *run, struct cordon_error *err);
+void run_end_parts(struct run *run); /* accepts a run in which none began */
 
 /* limits.c: ceilings the kernel holds, and the timers for those it does not. */
 size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret);

@@ -24,12 +24,20 @@ struct violations *run_violations(struct run *run)
 	return run->request->violations;
 }
 
+/* A refused hand-over is known before the child says that it was refused. */
 static void read_outcome(struct run *run)
 {
-	int outcome = spawn_check(&run->main, &run->result.error);
+	struct cordon_error why;
+	int outcome = spawn_check(&run->main, &why);
 
-	if (outcome != SPAWN_PENDING && outcome != 0)
+	if (outcome == SPAWN_PENDING || run->failed)
+		return;
+	if (outcome == 0 && run_parts_complete(run, &why) < 0) {
+		run_break(run, &why);
+	} else if (outcome != 0) {
 		run->failed = true;
+		run->result.error = why;
+	}
 }
 
 static void outcome_ready(void *data, uint32_t events)
@@ -145,6 +153,8 @@ static int start_main(struct run *run, const struct spawn_request *spawn,
 	/* A backend may have waited for the outcome itself. */
 	if (!failed && run->main.error_fd >= 0)
 		failed = loop_watch(run->loop, &run->outcome_watch, EPOLLIN, err);
+	if (!failed)
+		failed = run_begin_parts(run, err);
 	if (failed)
 		spawn_discard(&run->main);
 	return failed;
@@ -204,6 +214,10 @@ static int run_to_end(struct run *run, struct cordon_error *err)
 {
 	int failed = loop_run(run->loop, err);
 
+	if (run->broken) {
+		*err = run->result.error;
+		return -err->code;
+	}
 	if (failed || run->main_gone || run->result.left)
 		return failed;
 	return err_set(err, CORDON_E_SYSTEM, 0, "run", "cannot wait for the command");
@@ -250,6 +264,7 @@ static void close_run(struct run *run)
 	if (run->request->violations)
 		violations_unlisten(run->request->violations, &run->listener);
 	capture_close(&run->capture);
+	fd_close(&run->handover_watch.fd);
 	fd_close(&run->main.pidfd);
 	fd_close(&run->main.error_fd);
 	tree_close(&run->tree);
@@ -259,7 +274,11 @@ static void close_run(struct run *run)
 static int supervise(const struct run_request *request, const sigset_t *ignored,
 		     struct run_result *ret, struct cordon_error *err)
 {
-	struct run run = { .request = request, .main = { .pidfd = -1, .error_fd = -1 } };
+	struct run run = {
+		.request = request,
+		.main = { .pidfd = -1, .error_fd = -1 },
+		.handover_watch = { .fd = request->handover_fd > 0 ? request->handover_fd : -1 },
+	};
 	int failed = 0;
 
 	run.result.exit_code = -1;
@@ -269,6 +288,7 @@ static int supervise(const struct run_request *request, const sigset_t *ignored,
 		if (failed)
 			abandon(&run);
 	}
+	run_end_parts(&run);
 	if (!failed) {
 		name_cause(&run);
 		if (request->capture)
@@ -288,9 +308,14 @@ int run_supervise(const struct run_request *request, struct run_result *ret,
 
 	/* A caller that ignores SIGCHLD would have its children reaped by the kernel,
 	 * and their status with them. The command still gets what the caller had. */
-	if (sigaction(SIGCHLD, &plain, &before) < 0)
-		return err_set(err, CORDON_E_SYSTEM, errno, "run",
-			       "cannot take the signals of the command");
+	if (sigaction(SIGCHLD, &plain, &before) < 0) {
+		int unused = request->handover_fd > 0 ? request->handover_fd : -1;
+
+		err_set(err, CORDON_E_SYSTEM, errno, "run",
+			"cannot take the signals of the command");
+		fd_close(&unused);
+		return -err->code;
+	}
 	sigemptyset(&ignored);
 	if (before.sa_handler == SIG_IGN)
 		sigaddset(&ignored, SIGCHLD);

@@ -33,6 +33,7 @@
 #include "base/loop.h"
 #include "base/spawn.h"
 #include "report/violation.h"
+#include "run/part.h"
 #include "run/result.h"
 
 #define RUN_GRACE_DEFAULT_MS 2000
@@ -67,6 +68,12 @@ struct run_request {
 	 * get the command's signals: 0 for a plain exec. */
 	unsigned wrappers;
 
+	/* What watches along; see part.h. They live at least as long as the run. */
+	struct run_part *const *parts;
+	size_t n_parts;
+	/* The supervisor's end of the hand-over, closed by run_supervise; 0: none. */
+	int handover_fd;
+
 	bool new_session;
 	bool stdin_null;
 	bool capture;
@@ -89,5 +96,8 @@ struct loop *run_loop(struct run *run);
 void run_stop(struct run *run, enum run_cause cause);
 /* Where what watches along notes a refusal; may be NULL, which violations_add accepts. */
 struct violations *run_violations(struct run *run);
+/* Something without which the run must not go on broke down: everything is killed and
+ * run_supervise fails with this error. */
+void run_break(struct run *run, const struct cordon_error *why);
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/handover.h"
 #include "backend/linux/native.h"
 
 #define STAGE "seccomp"
@@ -50,12 +51,27 @@ static CHILD_SAFE int leave_session(const struct native *n, int error_fd)
 	return native_fail(error_fd, "session", "cannot start a session for", "the command");
 }
 
+/* Whatever the supervisor needs of us it has before the command is executed. */
+static CHILD_SAFE int finish_handover(const struct native *n, int error_fd)
+{
+	return n->handover_fd ? handover_finish(n->handover_fd, error_fd) : 0;
+}
+
 /* Steps 7 and 8 in the command's own process. Returns only on failure. */
 static CHILD_SAFE void become_command(const struct native *n, int ruleset, int error_fd)
 {
 	if (leave_session(n, error_fd) == 0 && leave_keyring(n, error_fd) == 0 &&
-	    native_landlock_enforce(ruleset, error_fd) == 0 && load_filters(n, error_fd) == 0)
+	    native_landlock_enforce(ruleset, error_fd) == 0 && load_filters(n, error_fd) == 0 &&
+	    finish_handover(n, error_fd) == 0)
 		spawn_child_exec(&n->command, error_fd);
+}
+
+/* The backend's own descriptors; the command must not find them. */
+static CHILD_SAFE int keep_from_command(int fd, int error_fd)
+{
+	if (fd <= 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
+		return 0;
+	return native_fail(error_fd, "init", "cannot keep a descriptor from", "the command");
 }
 
 static CHILD_SAFE int status_code(int status)
@@ -96,6 +112,8 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 	close(error_fd);
 	if (ruleset >= 0)
 		close(ruleset);
+	if (n->handover_fd)
+		close(n->handover_fd);
 	wait_for(pid, n->status_fd);
 	return 0;
 }
@@ -103,12 +121,12 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 CHILD_SAFE int native_child(void *data, int error_fd)
 {
 	const struct native *n = data;
-	int ruleset, r;
+	int ruleset, r = keep_from_command(n->status_fd, error_fd);
 
-	/* Init's own; the command must not find it. */
-	if (fcntl(n->status_fd, F_SETFD, FD_CLOEXEC) < 0)
-		return native_fail(error_fd, "init", "cannot keep the status pipe", NULL);
-	r = native_setup(n, error_fd);
+	if (r == 0)
+		r = keep_from_command(n->handover_fd, error_fd);
+	if (r == 0)
+		r = native_setup(n, error_fd);
 	if (r == 0)
 		r = native_mount(&n->mounts, error_fd);
 	if (r == 0)
@@ -127,8 +145,10 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 CHILD_SAFE int native_child_alone(void *data, int error_fd)
 {
 	const struct native *n = data;
-	int ruleset, r = native_drop_privileges(n, error_fd);
+	int ruleset, r = keep_from_command(n->handover_fd, error_fd);
 
+	if (r == 0)
+		r = native_drop_privileges(n, error_fd);
 	if (r < 0)
 		return r;
 	ruleset = native_landlock_ruleset(&n->landlock, error_fd);

@@ -90,6 +90,7 @@ struct native {
 	const struct seccomp_program *filters[NATIVE_FILTERS_MAX];
 	size_t n_filters;
 	bool new_keyring;
+	int handover_fd;	/* in the child: the hand-over's inside; 0: none */
 	int status_fd;		/* in the child: where init writes the command's wait status */
 	struct spawn_request command;	/* program, argv, envp, cwd, rlimits */
 };
