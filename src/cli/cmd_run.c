@@ -238,16 +238,33 @@ static int dry_run(struct runner *r)
 	return out_text(r->o, &b);
 }
 
-/* Another backend than the one announced. */
+static int look_again(void *data, struct cordon_error *err)
+{
+	struct runner *r = data;
+
+	return setup_policy(r->o, &r->setup.situation, err);
+}
+
+/* Was everything there is to say about this plan said of the other? */
+static bool is_announced(const struct plan *plan, const struct plan *before)
+{
+	return strcmp(plan->backend, before->backend) == 0 &&
+	       plan->policy->confined == before->policy->confined &&
+	       memcmp(plan->promised, before->promised, sizeof(plan->promised)) == 0 &&
+	       memcmp(plan->enforced, before->enforced, sizeof(plan->enforced)) == 0;
+}
+
+/* Another plan than the one announced. */
 static int changed(void *data, struct cordon_error *err)
 {
 	struct runner *r = data;
+	const struct plan *before = r->setup.plan;
 	int refused;
 
 	r->setup.backend = r->attempt.backend;
 	r->setup.plan = r->attempt.plan;
 	refused = check_violations(r);
-	if (refused == 0)
+	if (refused == 0 && !is_announced(r->setup.plan, before))
 		refused = say_losses(r);
 	if (refused < 0)
 		*err = r->err;
@@ -275,6 +292,7 @@ static int run_it(struct runner *r)
 		.caps = &r->setup.caps,
 		.backend = r->setup.backend,
 		.plan = r->setup.plan,
+		.again = look_again,
 		.changed = changed,
 		.data = r,
 	};

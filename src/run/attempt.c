@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A second choice of backend when the first could not be set up. */
+/* Another try when the first could not be set up. */
 #include "run/attempt.h"
 
 #include <errno.h>
@@ -17,20 +17,37 @@ static const struct {
 	{ "bwrap", "bwrap", CAP_BWRAP },
 };
 
+/* Something that is replaced again and again is not waited for. */
+#define LOOKS_MAX 4
+
 /* What the kernel says when something is not allowed or not there, as opposed to a path
- * that is gone or memory that is out. */
-static bool says_unavailable(int errnum)
+ * that is gone or memory that is out. EINVAL is that for a flag of clone; elsewhere it is
+ * a file where a directory was. */
+static bool says_unavailable(const struct cordon_error *error)
 {
-	return errnum == EPERM || errnum == EACCES || errnum == ENOSPC || errnum == EUSERS ||
-	       errnum == EINVAL || errnum == ENOSYS;
+	int e = error->sys_errno;
+
+	return e == EPERM || e == EACCES || e == ENOSPC || e == EUSERS || e == ENOSYS ||
+	       (e == EINVAL && strcmp(error->stage, "clone") == 0);
+}
+
+bool attempt_was_overtaken(const struct cordon_error *error)
+{
+	int e = error->sys_errno;
+
+	/* bubblewrap does not pass on an errno. */
+	if (strcmp(error->stage, "bwrap") == 0)
+		return true;
+	if (strcmp(error->stage, "mount") != 0 && strcmp(error->stage, "landlock") != 0)
+		return false;
+	return e == ESTALE || e == ENOENT || e == ENOTDIR || e == ELOOP || e == EINVAL;
 }
 
 enum cap attempt_lacks(const struct backend *backend, const struct cordon_error *error)
 {
 	bool wrapped = strcmp(backend->name, "bwrap") == 0;
 
-	/* bubblewrap does not pass on an errno. */
-	if (!wrapped && !says_unavailable(error->sys_errno))
+	if (!wrapped && !says_unavailable(error))
 		return CAP_COUNT;
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
 		if (strcmp(signs[i].backend, backend->name) == 0 &&
@@ -61,10 +78,27 @@ static int choose_again(struct attempt *attempt, struct cordon_error *err)
 	return r < 0 || !attempt->changed ? r : attempt->changed(attempt->data, err);
 }
 
+/* What to do about a failed set-up, if anything: 1 when there is another try, 0 when the
+ * failure stands. */
+static int prepare_again(struct arena *a, struct attempt *attempt, const struct cordon_error *why,
+			 unsigned looks, struct cordon_error *err)
+{
+	bool look = attempt->again && looks < LOOKS_MAX && attempt_was_overtaken(why);
+	int r = 0;
+
+	if (!look && !give_up(a, attempt, why))
+		return 0;
+	if (look)
+		r = attempt->again(attempt->data, err);
+	if (r == 0)
+		r = choose_again(attempt, err);
+	return r < 0 ? r : 1;
+}
+
 int attempt_execute(struct arena *a, struct attempt *attempt, const struct execute_options *options,
 		    struct run_result *ret, struct cordon_error *err)
 {
-	for (;;) {
+	for (unsigned looks = 1;; looks++) {
 		struct cordon_error why;
 		int r = execute(a, attempt->situation, attempt->backend, attempt->plan,
 				attempt->caps, options, ret, err);
@@ -72,11 +106,9 @@ int attempt_execute(struct arena *a, struct attempt *attempt, const struct execu
 		if (r < 0 || ret->cause != RUN_CAUSE_setup)
 			return r;
 		why = ret->error;
-		if (!give_up(a, attempt, &why))
-			return 0;
-		run_result_free(ret);
-		r = choose_again(attempt, err);
-		if (r < 0)
+		r = prepare_again(a, attempt, &why, looks, err);
+		if (r <= 0)
 			return r;
+		run_result_free(ret);
 	}
 }

@@ -26,10 +26,7 @@ def arguments(here, n):
     return ["run", "-p", profile, "--backend", backend, "--", *command]
 
 
-def one(here, n, tries=3):
-    """Again when a file was replaced during the start, as useradd does with /etc/passwd,
-    or a socket removed: cordon then refuses, and other tests of the same machine may well
-    do that."""
+def one(here, n):
     args = arguments(here, n)
     p = here.start(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -38,9 +35,6 @@ def one(here, n, tries=3):
         p.kill()
         p.communicate()
         return f"run {n} hangs: {args}"
-    if p.returncode == 125 and tries > 1 and \
-            ("cordon: mount: " in err or "cordon: bwrap: " in err):
-        return one(here, n, tries - 1)
     if p.returncode or not out.endswith("done\n") or scene.undeclared(out, err):
         return f"run {n}: status {p.returncode}\n{out}{err}"
     return None

@@ -249,15 +249,6 @@ static void grant_known_children(struct collector *c, const struct op *tree, str
 		grant_towards(c, tree, dir, str_of(c->program), &last);
 }
 
-/* Never the whole of a directory with something hidden in it. */
-static void grant_parts(struct collector *c, const struct op *tree, struct str dir)
-{
-	if (!hides_names_below(c, dir))
-		grant(c, dir, LANDLOCK_ACCESS_FS_READ_DIR, true, false);
-	if (!grant_children(c, tree, dir))
-		grant_known_children(c, tree, dir);
-}
-
 /* What was resolved when the policy was built, and nothing put in its place since. With
  * mounts those have compared it. */
 static void grant_bound(struct collector *c, const struct op *op, uint64_t rights)
@@ -269,6 +260,19 @@ static void grant_bound(struct collector *c, const struct op *op, uint64_t right
 		c->steps.at[c->steps.n - 1].dev = op->node.dev;
 		c->steps.at[c->steps.n - 1].ino = op->node.ino;
 	}
+}
+
+/* Never the whole of a directory with something hidden in it. */
+static void grant_parts(struct collector *c, const struct op *tree, struct str dir)
+{
+	uint64_t rights = hides_names_below(c, dir) ? 0 : LANDLOCK_ACCESS_FS_READ_DIR;
+
+	if (str_eq(dir, tree->path))
+		grant_bound(c, tree, rights);
+	else if (rights)
+		grant(c, dir, rights, true, false);
+	if (!grant_children(c, tree, dir))
+		grant_known_children(c, tree, dir);
 }
 
 static void grant_readable(struct collector *c, const struct op *tree, struct str dir)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <linux/openat2.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,7 +29,19 @@ static CHILD_SAFE size_t attr_size(unsigned abi)
 			: offsetof(struct ruleset_attr, handled_access_net);
 }
 
-/* A link put in the way meanwhile would have something else granted. */
+/* Every path is a real one: a link anywhere in it was put there meanwhile, and would have
+ * something else granted. */
+static CHILD_SAFE int open_real(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+
+	return (int)syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+/* So would another object in its place. */
 static CHILD_SAFE bool is_the_same(const struct landlock_step *step, int fd)
 {
 	struct stat st;
@@ -37,23 +50,21 @@ static CHILD_SAFE bool is_the_same(const struct landlock_step *step, int fd)
 		return true;
 	if (fstat(fd, &st) < 0)
 		return false;
-	errno = ESTALE;
 	return st.st_dev == step->dev && st.st_ino == step->ino;
 }
 
 static CHILD_SAFE int add_step(int ruleset, const struct landlock_step *step, int error_fd)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = step->access };
-	int r;
+	int r = 0;
 
-	rule.parent_fd = open(step->path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	rule.parent_fd = open_real(step->path);
 	if (rule.parent_fd < 0)
 		return step->optional ? 0 : native_fail(error_fd, STAGE, "cannot open", step->path);
 	if (!is_the_same(step, rule.parent_fd))
-		return native_fail(error_fd, STAGE,
-				   "changed while cordon was starting:", step->path);
-	r = (int)syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-	if (r < 0)
+		return native_fail_changed(error_fd, STAGE, step->path);
+	if (rule.allowed_access &&
+	    syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
 		r = native_fail(error_fd, STAGE, "cannot add a rule for", step->path);
 	close(rule.parent_fd);
 	return r;

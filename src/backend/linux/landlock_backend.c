@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -101,7 +102,7 @@ static void landlock_claims(const struct caps *caps, struct claims *ret)
 
 static int landlock_available(const struct caps *caps, struct cordon_error *err)
 {
-	static const enum cap needed[] = { CAP_LANDLOCK, CAP_CLOSE_RANGE };
+	static const enum cap needed[] = { CAP_LANDLOCK, CAP_CLOSE_RANGE, CAP_OPENAT2 };
 
 	return backend_needs("landlock", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
@@ -153,6 +154,20 @@ static bool has_private_tmp(const struct plan *plan)
 	return false;
 }
 
+/* By its real path: no rule is added through a link. */
+static int make_scratch(struct arena *a, const char *parent, const char **ret,
+			struct cordon_error *err)
+{
+	char *real = realpath(parent, NULL);
+	int r;
+
+	if (!real)
+		return err_set(err, CORDON_E_PATH, errno, stage, "%s", parent);
+	r = scratch_make(a, real, ret, err);
+	free(real);
+	return r;
+}
+
 /* Inside another cordon /tmp is closed and TMPDIR is the way. */
 static int prepare_scratch(struct arena *a, const struct plan *plan, struct launch *ret,
 			   struct cordon_error *err)
@@ -160,9 +175,9 @@ static int prepare_scratch(struct arena *a, const struct plan *plan, struct laun
 	struct cordon_error ignored;
 
 	if (!has_private_tmp(plan) ||
-	    scratch_make(a, plan_tmpdir(plan).p, &ret->scratch, &ignored) == 0)
+	    make_scratch(a, plan_tmpdir(plan).p, &ret->scratch, &ignored) == 0)
 		return 0;
-	return scratch_make(a, "/tmp", &ret->scratch, err);
+	return make_scratch(a, "/tmp", &ret->scratch, err);
 }
 
 /* The plan's environment with TMPDIR naming the directory of this run. */

@@ -175,10 +175,8 @@ static CHILD_SAFE int open_source(struct mounter *w, const struct mount_step *st
 		return fail(w, "cannot take", step->source);
 	if (fstat(fd, &st) < 0)
 		return fail(w, "cannot look at", step->source);
-	if (step->ino && (st.st_dev != step->dev || st.st_ino != step->ino)) {
-		errno = ESTALE;
-		return fail(w, "changed while cordon was starting:", step->source);
-	}
+	if (step->ino && (st.st_dev != step->dev || st.st_ino != step->ino))
+		return native_fail_changed(w->error_fd, STAGE, step->source);
 	if (set_attributes(fd, step->attributes, AT_RECURSIVE) < 0)
 		return fail(w, "cannot set the attributes of", step->source);
 	*ret = fd;

@@ -62,7 +62,7 @@ struct native_mounts {
 
 struct landlock_step {
 	const char *path;	/* absolute, in the sandbox's view */
-	uint64_t access;
+	uint64_t access;	/* 0: only compared */
 	bool optional;		/* may be gone by now */
 	uint64_t dev, ino;	/* what it was when the policy was built; ino 0: not compared */
 };
@@ -111,5 +111,7 @@ CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd);
 
 /* For all parts: reports errno with what was being done and to what. */
 CHILD_SAFE int native_fail(int error_fd, const char *stage, const char *what, const char *object);
+/* The same for a path that is not what it was when the policy was built. */
+CHILD_SAFE int native_fail_changed(int error_fd, const char *stage, const char *path);
 
 #endif

@@ -16,6 +16,13 @@ CHILD_SAFE int native_fail(int error_fd, const char *stage, const char *what, co
 	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, stage, what, object, NULL);
 }
 
+CHILD_SAFE int native_fail_changed(int error_fd, const char *stage, const char *path)
+{
+	return spawn_child_fail(error_fd, CORDON_E_INIT, ESTALE, stage,
+				"changed while cordon was starting:", path,
+				"something on the host keeps replacing it; run again later");
+}
+
 /* Without privilege the kernel takes one id each, and only once setgroups is off. */
 static CHILD_SAFE int write_maps(const struct native *n, int error_fd)
 {
