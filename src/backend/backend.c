@@ -180,17 +180,12 @@ static int choose_auto(struct arena *a, struct plan_input *in, const struct caps
 	return -err->code;
 }
 
-/* What the system locked is not given up, whatever else is. */
-static bool has_locked_rules(const struct policy *policy)
-{
-	return policy->locked.rules && ruleset_count(policy->locked.rules);
-}
-
 int backend_choose(struct arena *a, struct plan_input *in, const struct caps *caps,
 		   struct str wanted, enum fallback fallback, const struct backend **ret_backend,
 		   struct plan **ret_plan, struct cordon_error *err)
 {
-	bool accept = fallback != FALLBACK_ERROR && !has_locked_rules(in->policy);
+	/* What the system locked is not given up, whatever else is. */
+	bool accept = fallback != FALLBACK_ERROR && !policy_is_locked(in->policy);
 	const struct backend *b;
 	int r;
 
@@ -206,11 +201,11 @@ int backend_choose(struct arena *a, struct plan_input *in, const struct caps *ca
 			return unknown_backend(wanted, err);
 		*ret_backend = b;
 		/* Asking for no confinement by name is a decision of its own. */
-		accept |= b == &passthrough_backend && !has_locked_rules(in->policy);
+		accept |= b == &passthrough_backend && !policy_is_locked(in->policy);
 		r = try_backend(a, in, caps, b, accept, ret_plan, err);
 	}
 	if (r == -CORDON_E_UNAVAILABLE && fallback == FALLBACK_PASSTHROUGH &&
-	    !has_locked_rules(in->policy)) {
+	    !policy_is_locked(in->policy)) {
 		*ret_backend = &passthrough_backend;
 		r = try_backend(a, in, caps, *ret_backend, true, ret_plan, err);
 	}

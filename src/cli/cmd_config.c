@@ -69,36 +69,35 @@ static int config_check(struct opts *o)
 	return as < 0 ? out_error(o, &err) : check_file(o, o->words.at[1], sources[as]);
 }
 
+static void add_file(json_t *list, struct buf *b, const char *kind, const char *path,
+		     bool present)
+{
+	json_t *row = json_pack("{s:s, s:b}", "kind", kind, "present", present);
+
+	json_set_text(row, "path", str_of(path));
+	json_array_append_new(list, row);
+	buf_addf(b, "%-8s", kind);
+	buf_add_escaped(b, str_of(path));
+	buf_adds(b, present ? "\n" : " (absent)\n");
+}
+
 static int config_path(struct opts *o)
 {
-	const struct config_file *files[3];
-	static const char *const kinds[] = { "system", "user", "project" };
 	struct cordon_error err;
 	struct situation s;
-	json_t *list = json_array();
+	json_t *list;
 	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	if (setup_policy(o, &s, &err) < 0) {
-		json_decref(list);
+	if (setup_policy(o, &s, &err) < 0)
 		return out_error(o, &err);
-	}
-	files[0] = &s.system;
-	files[1] = &s.user;
-	files[2] = &s.project;
-	for (unsigned i = 0; i < 3; i++) {
-		json_t *row = json_pack("{s:s, s:b}", "kind", kinds[i], "present",
-					files[i]->present);
-		struct str path = str_of(files[i]->path);
-
-		/* Looked for in every parent: where it was last not found says nothing. */
-		if (!files[i]->present && i == 2)
-			path = STR(PROJECT_CONFIG);
-		json_set_text(row, "path", path);
-		json_array_append_new(list, row);
-		buf_addf(&b, "%-8s", kinds[i]);
-		buf_add_escaped(&b, path);
-		buf_adds(&b, files[i]->present ? "\n" : " (absent)\n");
-	}
+	list = json_array();
+	add_file(list, &b, "system", s.system.path, s.system.present);
+	add_file(list, &b, "user", s.user.path, s.user.present);
+	vec_each(file, &s.projects)
+		add_file(list, &b, "project", (*file)->path, true);
+	/* Looked for in every parent, so none has a place where it is not. */
+	if (!s.projects.n)
+		add_file(list, &b, "project", PROJECT_CONFIG, false);
 	if (opts_given(o, OPTION_JSON))
 		return out_json(o, json_pack("{s:o}", "files", list));
 	json_decref(list);

@@ -186,8 +186,8 @@ int effective_rules(struct arena *a, const struct policy *policy, struct effecti
 
 	*ret = (struct effective){ 0 };
 	gather(&f, policy->trusted.rules);
-	gather(&f, policy->project.rules);
-	gather(&f, policy->locked.rules);
+	vec_each(o, &policy->narrowing)
+		gather(&f, (*o)->settings.rules);
 	if (f.plain.n)
 		qsort(f.plain.at, f.plain.n, sizeof(*f.plain.at), by_path);
 	for (size_t i = 1; i <= f.plain.n; i++) {
@@ -197,7 +197,7 @@ int effective_rules(struct arena *a, const struct policy *policy, struct effecti
 		from = i;
 	}
 	flatten_globs(&f, policy->trusted.rules, false);
-	flatten_globs(&f, policy->project.rules, true);
-	flatten_globs(&f, policy->locked.rules, true);
+	vec_each(o, &policy->narrowing)
+		flatten_globs(&f, (*o)->settings.rules, true);
 	return f.out_of_memory ? err_nomem(err, stage) : 0;
 }

@@ -6,6 +6,7 @@
 #include "cli/show.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "cli/effective.h"
@@ -127,42 +128,8 @@ static void print_rules(struct buf *b, const struct effective *rules, enum right
 		buf_adds(b, "]\n");
 }
 
-static bool covered(const struct net *net, const struct host *host)
+static void print_host(struct buf *b, const struct net_host *h)
 {
-	if (!net->set || net->mode == NET_ON)
-		return true;
-	if (net->mode == NET_OFF)
-		return false;
-	vec_each(h, &net->hosts)
-		if (host_covers(&h->host, host))
-			return true;
-	return false;
-}
-
-/* Hosts that some opinion lists and no other refuses. */
-static void each_host(const struct policy *policy, void (*take)(void *, const struct net_host *),
-		      void *data)
-{
-	const struct net *nets[] = { &policy->trusted.net, &policy->project.net,
-				     &policy->locked.net };
-
-	for (unsigned i = 0; i < 3; i++) {
-		if (!nets[i]->set || nets[i]->mode != NET_LIST)
-			continue;
-		vec_each(h, &nets[i]->hosts) {
-			bool good = true;
-
-			for (unsigned k = 0; k < 3; k++)
-				good &= k == i || covered(nets[k], &h->host);
-			if (good)
-				take(data, h);
-		}
-	}
-}
-
-static void print_host(void *data, const struct net_host *h)
-{
-	struct buf *b = data;
 	autobuf struct buf text = buf_make(512);
 
 	host_print(&text, &h->host);
@@ -179,9 +146,10 @@ static const struct net *deciding_net(const struct policy *policy)
 
 	if (policy->trusted.net.mode == mode)
 		return &policy->trusted.net;
-	if (policy->project.net.set && policy->project.net.mode == mode)
-		return &policy->project.net;
-	return policy->locked.net.set ? &policy->locked.net : &policy->trusted.net;
+	vec_each(o, &policy->narrowing)
+		if ((*o)->settings.net.set && (*o)->settings.net.mode == mode)
+			return &(*o)->settings.net;
+	return &policy->trusted.net;
 }
 
 static void print_network(struct buf *b, const struct policy *policy)
@@ -191,7 +159,8 @@ static void print_network(struct buf *b, const struct policy *policy)
 
 	if (mode == NET_LIST) {
 		buf_adds(b, "network = [\n");
-		each_host(policy, print_host, b);
+		vec_each(h, &policy->hosts)
+			print_host(b, h);
 		buf_adds(b, "]\n");
 		return;
 	}
@@ -313,47 +282,93 @@ static const char *why_no_effect(const struct policy *policy, const struct rule 
 	return NULL;
 }
 
-static void print_project(struct buf *b, const struct policy *policy)
+static void print_said(struct buf *b, const struct origin *origin, const char *what)
 {
-	const struct ruleset *rules = policy->project.rules;
+	buf_adds(b, "#   ");
+	origin_print(b, origin);
+	buf_addf(b, ": %s ", what);
+}
 
-	if (!rules)
-		return;
-	buf_adds(b, "\n# The project file, which can only narrow; its effect is contained "
-		    "above.\n");
+static void print_project_rules(struct buf *b, const struct policy *policy,
+				const struct ruleset *rules)
+{
 	for (size_t i = 0; i < ruleset_count(rules); i++) {
 		const struct rule *rule = ruleset_at(rules, i);
 		const char *why = why_no_effect(policy, rule);
 
 		if (rule->flags & RULE_ALIAS)
 			continue;
-		buf_adds(b, "#   ");
-		origin_print(b, &rule->origin);
-		buf_addf(b, ": %s ", right_to_string(rule->right));
+		print_said(b, &rule->origin, right_to_string(rule->right));
 		buf_add_escaped(b, rule->spelled);
 		if (why)
 			buf_addf(b, "  no effect: %s", why);
 		buf_addc(b, '\n');
 	}
+}
+
+static bool same_origin(const struct origin *x, const struct origin *y)
+{
+	return x->source == y->source && x->line == y->line && strcmp(x->file, y->file) == 0;
+}
+
+static void print_project_settings(struct buf *b, const struct policy *policy,
+				   const struct settings *project)
+{
 	for (unsigned k = 0; k < KEY_COUNT; k++) {
-		const struct setting *s = &policy->project.at[k];
+		const struct setting *s = &project->at[k];
 
 		if (!s->set)
 			continue;
-		buf_adds(b, "#   ");
-		origin_print(b, &s->origin);
-		buf_addf(b, ": %s = ", key_rows[k].name);
+		print_said(b, &s->origin, key_rows[k].name);
+		buf_adds(b, "= ");
 		print_value(b, k, s);
-		if (policy->effective[k].origin.source != SOURCE_PROJECT)
+		if (!same_origin(&policy->effective[k].origin, &s->origin))
 			buf_adds(b, "  no effect: what holds already is as strict or stricter");
 		buf_addc(b, '\n');
 	}
-	if (policy->project.net.set && policy_net_mode(policy) < policy->project.net.mode) {
-		buf_adds(b, "#   ");
-		origin_print(b, &policy->project.net.origin);
-		buf_addf(b, ": network  no effect: it would widen (the network is %s)\n",
-			 net_mode_to_string(policy_net_mode(policy)));
+}
+
+static bool host_holds(const struct policy *policy, const struct host *host)
+{
+	vec_each(h, &policy->hosts)
+		if (host_covers(&h->host, host))
+			return true;
+	return false;
+}
+
+static void print_project_network(struct buf *b, const struct policy *policy,
+				  const struct net *net)
+{
+	enum net_mode mode = policy_net_mode(policy);
+
+	if (!net->set)
+		return;
+	if (mode < net->mode || net->mode != NET_LIST) {
+		print_said(b, &net->origin, "network");
+		buf_addf(b, "= \"%s\"", net_mode_to_string(net->mode));
+		if (mode < net->mode)
+			buf_addf(b, "  no effect: it would widen (the network is %s)",
+				 net_mode_to_string(mode));
+		buf_addc(b, '\n');
+		return;
 	}
+	vec_each(h, &net->hosts) {
+		print_said(b, &h->origin, "network");
+		host_print(b, &h->host);
+		if (!host_holds(policy, &h->host))
+			buf_adds(b, "  no effect: it would widen (not in the list that holds)");
+		buf_addc(b, '\n');
+	}
+}
+
+static void print_project(struct buf *b, const struct policy *policy, const struct opinion *o)
+{
+	buf_adds(b, "\n# The project file ");
+	buf_add_escaped(b, str_of(o->file));
+	buf_adds(b, ", which can only narrow; its effect is contained above.\n");
+	print_project_rules(b, policy, o->settings.rules);
+	print_project_settings(b, policy, &o->settings);
+	print_project_network(b, policy, &o->settings.net);
 }
 
 int show_toml(struct arena *a, const struct policy *policy, struct buf *b,
@@ -367,7 +382,9 @@ int show_toml(struct arena *a, const struct policy *policy, struct buf *b,
 	buf_adds(b, "# The configuration in force, and where each value came from.\n");
 	print_sandbox(b, policy);
 	print_profile(b, policy, &rules);
-	print_project(b, policy);
+	vec_each(o, &policy->narrowing)
+		if ((*o)->layer == LAYER_PROJECT)
+			print_project(b, policy, *o);
 	return b->failed ? err_nomem(err, "config") : 0;
 }
 
@@ -450,12 +467,17 @@ static json_t *rules_to_json(const struct effective *rules)
 	return NULL;
 }
 
-static void host_to_json(void *data, const struct net_host *h)
+static json_t *hosts_to_json(const struct policy *policy)
 {
-	autobuf struct buf b = buf_make(512);
+	json_t *list = json_array();
 
-	host_print(&b, &h->host);
-	json_array_append_new(data, json_stringn(b.p, b.n));
+	vec_each(h, &policy->hosts) {
+		autobuf struct buf b = buf_make(512);
+
+		host_print(&b, &h->host);
+		json_array_append_new(list, json_stringn(b.p, b.n));
+	}
+	return list;
 }
 
 static json_t *lists_to_json(const struct policy *policy)
@@ -487,19 +509,16 @@ int show_json(struct arena *a, const struct policy *policy, json_t **ret,
 	      struct cordon_error *err)
 {
 	struct effective rules;
-	json_t *root, *hosts = json_array();
+	json_t *root;
 	int r = effective_rules(a, policy, &rules, err);
 
-	if (r == 0 && policy_net_mode(policy) == NET_LIST)
-		each_host(policy, host_to_json, hosts);
-	if (r < 0) {
-		json_decref(hosts);
+	if (r < 0)
 		return r;
-	}
 	root = json_pack("{s:b, s:o, s:o, s:o, s:s, s:o}", "confined", policy->confined, "settings",
 			 settings_to_json(policy), "rules", rules_to_json(&rules), "lists",
 			 lists_to_json(policy), "network",
-			 net_mode_to_string(policy_net_mode(policy)), "hosts", hosts);
+			 net_mode_to_string(policy_net_mode(policy)), "hosts",
+			 hosts_to_json(policy));
 	if (!root || !json_set_text(root, "profile", str_of(policy->profile))) {
 		json_decref(root);
 		return err_nomem(err, "config");

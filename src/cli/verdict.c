@@ -43,7 +43,7 @@ static const char *layer_phrase(enum layer_id layer)
 	case LAYER_TRUSTED:
 		return "";
 	case LAYER_PROJECT:
-		return ", by the project file";
+		return ", by a project file";
 	case LAYER_LOCKED:
 		return ", locked by the system's configuration";
 	case LAYER_HIDDEN:
@@ -215,18 +215,13 @@ static const char all_hosts[] = "on";
 static int rebuild(const struct explainer *e, const struct change *changes, size_t n,
 		   struct policy **ret, struct cordon_error *err)
 {
-	const struct situation *s = &e->setup.situation;
+	struct policy_input in = situation_input(&e->setup.situation);
 	struct arena *a = e->opts->arena;
 	struct layer layer = { 0 };
-	struct policy_input in = {
-		.profile = e->opts->value[OPTION_PROFILE], .builtin = &s->builtin,
-		.system = s->system.present ? &s->system.config : NULL,
-		.user = s->user.present ? &s->user.config : NULL,
-		.project = s->project.present ? &s->project.config : NULL,
-		.flags = &layer, .places = s->places, .world = &s->world,
-	};
 	int r = 0;
 
+	in.profile = e->opts->value[OPTION_PROFILE];
+	in.flags = &layer;
 	vec_each(old, &e->opts->flags.statements) {
 		struct statement *slot = vec_push(&layer.statements, a);
 
@@ -310,7 +305,7 @@ static const char *why_not(enum layer_id layer)
 	if (layer == LAYER_CORDON)
 		return "nothing opens cordon's own home";
 	if (layer == LAYER_PROJECT)
-		return "the project file refuses it; only editing that file changes it";
+		return "a project file refuses it; only editing that file changes it";
 	if (layer == LAYER_LOCKED)
 		return "the system's configuration locks it; only an administrator can change it";
 	return "no single flag allows it";

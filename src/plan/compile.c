@@ -92,25 +92,16 @@ static void emit_namespaces(struct compiler *c)
 	plan_emit(c, OP_UNSHARE_CGROUP, STR(""));
 }
 
-/* The list that decides: the trusted one, or that of whoever narrowed "on" to a list. */
-static const struct net *host_list(const struct policy *policy)
-{
-	if (policy->trusted.net.mode == NET_LIST)
-		return &policy->trusted.net;
-	return policy->project.net.mode == NET_LIST ? &policy->project.net : &policy->locked.net;
-}
-
 static void emit_network(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
 
-	if (policy_net_mode(policy) == NET_LIST)
-		vec_each(h, &host_list(policy)->hosts) {
-			autobuf struct buf b = buf_make(512);
+	vec_each(h, &policy->hosts) {
+		autobuf struct buf b = buf_make(512);
 
-			host_print(&b, &h->host);
-			plan_emit(c, OP_NET_HOST, str_of(arena_dup(c->arena, buf_str(&b))));
-		}
+		host_print(&b, &h->host);
+		plan_emit(c, OP_NET_HOST, str_of(arena_dup(c->arena, buf_str(&b))));
+	}
 	if (policy_net_mode(policy) == NET_ON)
 		vec_each(s, &policy->effective_lists[KEY_BIND].items)
 			emit_number(c, OP_LISTEN_PORT, STR(""), s->number);

@@ -500,14 +500,16 @@ static void emit_root(struct tree *t)
 int plan_files(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
-	const struct ruleset *sets[] = { policy->trusted.rules, policy->project.rules,
-					 policy->locked.rules, policy->own };
 	struct tree t = { .c = c };
-	int r = 0;
+	int r;
 
 	emit_root(&t);
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]) && r == 0; i++)
-		r = collect_rules(&t, sets[i]);
+	r = collect_rules(&t, policy->trusted.rules);
+	vec_each(o, &policy->narrowing)
+		if (r == 0)
+			r = collect_rules(&t, (*o)->settings.rules);
+	if (r == 0)
+		r = collect_rules(&t, policy->own);
 	if (r == 0)
 		emit_hidden(&t);
 	if (r == 0)

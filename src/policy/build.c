@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * policy_build: folds the layers of the trusted sources in order (choose.c says which),
- * evaluates the project file and the locked rules on their own, and narrows.
+ * evaluates each project file and the locked rules on their own, and narrows.
  */
 #include "policy/build_in.h"
 
@@ -202,6 +202,34 @@ static int close_own_home(struct builder *b)
 	return ruleset_add(p->own, &rule, b->err);
 }
 
+/* A project file narrows the next run too, wherever above the workdir it lies. */
+static int keep_projects(struct builder *b)
+{
+	for (const struct config *c = b->in->project; c; c = c->above) {
+		struct rule rule = {
+			.right = RIGHT_READ,
+			.kind = RULE_SUBTREE,
+			.flags = RULE_CONTROL | RULE_OPTIONAL,
+			.origin = { SOURCE_PROFILE, "the project file itself", 0, 0 },
+			.path = str_of(c->origin.file),
+		};
+		struct str real;
+		int r;
+
+		/* What is read from elsewhere to be checked has no place. */
+		if (!path_is_normal(rule.path))
+			continue;
+		rule.spelled = rule.path;
+		r = b->in->world->resolve(b->in->world, b->arena, rule.path, &real, &rule.node,
+					  b->err);
+		if (r == 0)
+			r = ruleset_add(b->policy->trusted.rules, &rule, b->err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static bool exempts_git(const struct settings *layer)
 {
 	return layer->at[KEY_HIDDEN_WRITES].number == HIDDEN_GIT;
@@ -213,11 +241,14 @@ static int add_git_data(struct builder *b)
 			       .text = STR("@git-data"),
 			       .origin = { SOURCE_PROFILE, "hidden_writes", 0, 0 } };
 
+	bool wanted = exempts_git(&b->policy->trusted);
+
 	b->policy->git_data = ruleset_new(b->arena);
 	if (!b->policy->git_data)
 		return err_nomem(b->err, "policy");
-	if (!exempts_git(&b->policy->trusted) && !exempts_git(&b->policy->project) &&
-	    !exempts_git(&b->policy->locked))
+	vec_each(o, &b->policy->narrowing)
+		wanted |= exempts_git(&(*o)->settings);
+	if (!wanted)
 		return 0;
 	return resolve_statement(b->arena, b->in->world, &b->policy->places, &s,
 				 b->policy->git_data, b->err);
@@ -236,23 +267,32 @@ static bool stricter(enum key key, uint64_t a, uint64_t b)
 	return b > a;
 }
 
+/* Asked of what the trusted sources say: two project files may differ. */
+static int check_lowering(struct builder *b, enum key key, const struct setting *s)
+{
+	const struct key_row *row = &key_rows[key];
+	uint64_t trusted = b->policy->trusted.at[key].number;
+
+	if (row->narrow != NARROW_RAISE || s->number >= trusted ||
+	    s->origin.source != SOURCE_PROJECT)
+		return 0;
+	return origin_error(b->err, CORDON_E_CONFIG, "policy", &s->origin,
+			    "a project file may not lower %s from \"%s\" to \"%s\"", row->name,
+			    choice_to_string(row->choices, (unsigned)trusted),
+			    choice_to_string(row->choices, (unsigned)s->number));
+}
+
 static int narrow_scalars(struct builder *b, const struct settings *by)
 {
 	for (unsigned k = 0; k < KEY_COUNT; k++) {
 		const struct setting *s = &by->at[k];
 		struct setting *now = &b->policy->effective[k];
+		int r = s->set ? check_lowering(b, k, s) : 0;
 
+		if (r < 0)
+			return r;
 		if (!s->set)
 			continue;
-		if (key_rows[k].narrow == NARROW_RAISE && s->number < now->number &&
-		    s->origin.source == SOURCE_PROJECT)
-			return origin_error(b->err, CORDON_E_CONFIG, "policy", &s->origin,
-					    "a project file may not lower %s from \"%s\" to \"%s\"",
-					    key_rows[k].name,
-					    choice_to_string(key_rows[k].choices,
-							     (unsigned)now->number),
-					    choice_to_string(key_rows[k].choices,
-							     (unsigned)s->number));
 		if (stricter(k, now->number, s->number))
 			*now = *s;
 	}
@@ -303,17 +343,44 @@ static int copy_lists(struct builder *b)
 	return 0;
 }
 
-static int narrow_by(struct builder *b, struct settings *to, const struct layer *layer)
+static int narrow_by(struct builder *b, enum layer_id id, const char *file,
+		     const struct layer *layer)
 {
+	struct opinion **slot = vec_push(&b->policy->narrowing, b->arena);
+	struct opinion *o = arena_new(b->arena, struct opinion);
 	int r;
 
-	to->rules = ruleset_new(b->arena);
-	if (!to->rules)
+	if (!slot || !o)
 		return err_nomem(b->err, "policy");
-	r = fold_layer(b, to, layer);
+	*slot = o;
+	*o = (struct opinion){ .layer = id, .file = file };
+	o->settings.rules = ruleset_new(b->arena);
+	if (!o->settings.rules)
+		return err_nomem(b->err, "policy");
+	r = fold_layer(b, &o->settings, layer);
 	if (r == 0)
-		r = narrow_scalars(b, to);
-	return r < 0 ? r : narrow_lists(b, to);
+		r = narrow_scalars(b, &o->settings);
+	return r < 0 ? r : narrow_lists(b, &o->settings);
+}
+
+static int narrow_all(struct builder *b)
+{
+	const struct config *system = b->in->system;
+	int r = 0;
+
+	for (const struct config *c = b->in->project; c && r == 0; c = c->above)
+		r = narrow_by(b, LAYER_PROJECT, c->origin.file, &c->sandbox);
+	if (r == 0 && system && system->locked.statements.n)
+		r = narrow_by(b, LAYER_LOCKED, system->origin.file, &system->locked);
+	return r;
+}
+
+bool policy_is_locked(const struct policy *policy)
+{
+	vec_each(o, &policy->narrowing)
+		if ((*o)->layer == LAYER_LOCKED)
+			return true;
+	return false;
 }
 
 uint64_t policy_number(const struct policy *policy, enum key key)
@@ -336,13 +403,65 @@ static enum net_mode effective_mode(const struct net *net)
 
 enum net_mode policy_net_mode(const struct policy *policy)
 {
-	const struct settings *narrowing[] = { &policy->project, &policy->locked };
 	enum net_mode mode = effective_mode(&policy->trusted.net);
 
-	for (unsigned i = 0; i < 2; i++)
-		if (narrowing[i]->net.set && effective_mode(&narrowing[i]->net) < mode)
-			mode = effective_mode(&narrowing[i]->net);
+	vec_each(o, &policy->narrowing) {
+		const struct net *net = &(*o)->settings.net;
+
+		if (net->set && effective_mode(net) < mode)
+			mode = effective_mode(net);
+	}
 	return mode;
+}
+
+static bool net_covers(const struct net *net, const struct host *host)
+{
+	if (!net->set || net->mode == NET_ON)
+		return true;
+	vec_each(h, &net->hosts)
+		if (net->mode == NET_LIST && host_covers(&h->host, host))
+			return true;
+	return false;
+}
+
+/* Is the pattern allowed as a whole, and not listed yet? */
+static bool host_is_kept(const struct policy *p, const struct host *host)
+{
+	vec_each(h, &p->hosts)
+		if (host_covers(&h->host, host))
+			return false;
+	vec_each(o, &p->narrowing)
+		if (!net_covers(&(*o)->settings.net, host))
+			return false;
+	return net_covers(&p->trusted.net, host);
+}
+
+static int keep_hosts(struct builder *b, const struct net *from)
+{
+	vec_each(h, &from->hosts) {
+		struct net_host *slot;
+
+		if (!host_is_kept(b->policy, &h->host))
+			continue;
+		slot = vec_push(&b->policy->hosts, b->arena);
+		if (!slot)
+			return err_nomem(b->err, "policy");
+		*slot = *h;
+	}
+	return 0;
+}
+
+/* The patterns that somebody lists and nobody refuses. */
+static int list_hosts(struct builder *b)
+{
+	int r = 0;
+
+	if (policy_net_mode(b->policy) == NET_LIST)
+		r = keep_hosts(b, &b->policy->trusted.net);
+	vec_each(o, &b->policy->narrowing)
+		if (r == 0 && policy_net_mode(b->policy) == NET_LIST)
+			r = keep_hosts(b, &(*o)->settings.net);
+	return r;
 }
 
 /* Nobody but the system's administrator may lift what he locked, so with locked rules
@@ -388,16 +507,18 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 	r = build_trusted(&b);
 	if (r == 0)
 		r = hold_locked(&b);
-	if (r == 0 && in->project)
-		r = narrow_by(&b, &p->project, &in->project->sandbox);
-	if (r == 0 && in->system)
-		r = narrow_by(&b, &p->locked, &in->system->locked);
+	if (r == 0)
+		r = narrow_all(&b);
+	if (r == 0)
+		r = list_hosts(&b);
 	if (r == 0)
 		r = add_private_places(&b);
 	if (r == 0)
 		r = add_shared_tmp(&b);
 	if (r == 0)
 		r = close_own_home(&b);
+	if (r == 0)
+		r = keep_projects(&b);
 	if (r == 0)
 		r = add_git_data(&b);
 	if (r == 0)

@@ -28,6 +28,7 @@ struct config {
 	struct layer sandbox;
 	struct layer locked;	/* only in a system file */
 	VEC(struct profile) profiles;
+	const struct config *above;	/* of a project file: the next one further up */
 };
 
 /* source decides what is allowed: PROFILE (built in), SYSTEM, USER or PROJECT. */

@@ -187,11 +187,8 @@ static struct match narrow(const struct ruleset *rules, enum layer_id layer, str
 static void narrow_by(const struct policy *policy, const struct settings *layer, enum layer_id id,
 		      struct str object, struct decision *d)
 {
-	struct match m;
+	struct match m = narrow(layer->rules, id, object, d);
 
-	if (!layer->rules)
-		return;
-	m = narrow(layer->rules, id, object, d);
 	cap_hidden(policy, layer, object, &m, d);
 }
 
@@ -199,8 +196,8 @@ struct decision policy_decide(const struct policy *policy, struct str object)
 {
 	struct decision d = decide_trusted(policy, object);
 
-	narrow_by(policy, &policy->project, LAYER_PROJECT, object, &d);
-	narrow_by(policy, &policy->locked, LAYER_LOCKED, object, &d);
+	vec_each(o, &policy->narrowing)
+		narrow_by(policy, &(*o)->settings, (*o)->layer, object, &d);
 	narrow(policy->own, LAYER_CORDON, object, &d);
 	/* Rule 2: what cannot be read cannot be executed. */
 	if (d.data == ACCESS_NONE && d.exec) {
@@ -231,28 +228,27 @@ bool policy_allows(const struct policy *policy, enum policy_op op, struct str ob
 /* Rule 10 takes the same from both: nothing, or what a component of equal depth does. */
 static bool same_hidden(const struct policy *policy, struct str a, struct str b)
 {
-	const struct settings *layers[] = { &policy->trusted, &policy->project, &policy->locked };
-	bool capped = false;
+	bool capped = policy->trusted.at[KEY_HIDDEN_WRITES].number != HIDDEN_ALLOW;
 
-	for (unsigned i = 0; i < 3; i++)
-		capped |= layers[i]->at[KEY_HIDDEN_WRITES].number != HIDDEN_ALLOW;
+	vec_each(o, &policy->narrowing)
+		capped |= (*o)->settings.at[KEY_HIDDEN_WRITES].number != HIDDEN_ALLOW;
 	return !capped || hidden_depth(policy, a) == hidden_depth(policy, b);
 }
 
 bool policy_same_below(const struct policy *policy, struct str a, struct str b)
 {
-	const struct ruleset *sets[] = { policy->trusted.rules, policy->project.rules,
-					 policy->locked.rules, policy->own, policy->git_data };
 	struct str workdir = policy->places.workdir;
 
 	/* Being in the workdir counts by itself (rules 10 and 12). */
 	if (path_below(a, workdir) != path_below(b, workdir) || path_below(workdir, a) ||
 	    path_below(workdir, b) || !same_hidden(policy, a, b))
 		return false;
-	for (unsigned i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		if (sets[i] && !ruleset_same_below(sets[i], a, b))
+	vec_each(o, &policy->narrowing)
+		if (!ruleset_same_below((*o)->settings.rules, a, b))
 			return false;
-	return true;
+	return ruleset_same_below(policy->trusted.rules, a, b) &&
+	       ruleset_same_below(policy->own, a, b) &&
+	       ruleset_same_below(policy->git_data, a, b);
 }
 
 /* What one opinion says of a host. */
@@ -273,23 +269,18 @@ static bool net_allows(const struct net *net, const struct host *target,
 
 struct host_decision policy_decide_host(const struct policy *policy, const struct host *target)
 {
-	const struct settings *opinions[] = { &policy->trusted, &policy->project, &policy->locked };
-	struct host_decision first = { 0 };
+	const struct net *trusted = &policy->trusted.net;
+	struct host_decision first = { .origin = trusted->set ? &trusted->origin : NULL };
 
-	for (unsigned i = 0; i < 3; i++) {
-		const struct net *net = &opinions[i]->net;
-		struct host_decision d = {
-			.layer = (enum layer_id)i,
-			.origin = net->set ? &net->origin : NULL,
-		};
+	first.allowed = net_allows(trusted, target, &first.host);
+	if (!first.allowed)
+		return first;
+	vec_each(o, &policy->narrowing) {
+		const struct net *net = &(*o)->settings.net;
+		struct host_decision d = { .layer = (*o)->layer, .origin = &net->origin };
 
-		if (i > 0 && !net->set)
-			continue;
-		d.allowed = net_allows(net, target, &d.host);
-		if (!d.allowed)
+		if (net->set && !net_allows(net, target, &d.host))
 			return d;
-		if (i == 0)
-			first = d;
 	}
 	return first;
 }

@@ -206,6 +206,8 @@ static bool suffix_covers(const struct host *suffix, const struct host *target)
 {
 	size_t n = suffix->name_length, m = target->name_length;
 
+	if (target->kind == HOST_SUFFIX && m == n)
+		return memcmp(target->name, suffix->name, n) == 0;
 	return m > n + 1 && target->name[m - n - 1] == '.' &&
 	       memcmp(target->name + m - n, suffix->name, n) == 0;
 }
@@ -213,7 +215,7 @@ static bool suffix_covers(const struct host *suffix, const struct host *target)
 static bool address_covers(const struct host *net, const struct host *target)
 {
 	/* ::/0 is about IPv6, although IPv4 is kept inside it. */
-	if (is_v4(net) != is_v4(target))
+	if (is_v4(net) != is_v4(target) || net->prefix_bits > target->prefix_bits)
 		return false;
 	for (unsigned i = 0; i < net->prefix_bits; i++)
 		if ((net->address[i / 8] ^ target->address[i / 8]) & (0x80 >> (i % 8)))
@@ -229,7 +231,8 @@ bool host_covers(const struct host *pattern, const struct host *target)
 		return false;
 	switch (pattern->kind) {
 	case HOST_NAME:
-		return pattern->name_length == target->name_length &&
+		return target->kind == HOST_NAME &&
+		       pattern->name_length == target->name_length &&
 		       memcmp(pattern->name, target->name, target->name_length) == 0;
 	case HOST_SUFFIX:
 		return suffix_covers(pattern, target);

@@ -39,8 +39,8 @@ struct host {
 int host_parse(struct str text, struct host *ret, struct cordon_error *err);
 /* One destination, as a program names it: no wildcard, no prefix length. */
 int host_parse_target(struct str text, struct host *ret, struct cordon_error *err);
-/* Does the pattern cover the target? A target without a port is covered only by a
- * pattern without one. */
+/* Does the pattern cover the target, or all that a second pattern covers? What has no
+ * port is covered only by a pattern without one. */
 bool host_covers(const struct host *pattern, const struct host *target);
 /* The canonical spelling, which parses back to the same host. */
 void host_print(struct buf *b, const struct host *host);

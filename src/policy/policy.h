@@ -58,16 +58,28 @@ struct settings {
 	struct ruleset *rules;
 };
 
+/* Who decided. */
+enum layer_id { LAYER_TRUSTED, LAYER_PROJECT, LAYER_LOCKED, LAYER_HIDDEN, LAYER_SECRET,
+		LAYER_CORDON };
+const char *layer_id_to_string(enum layer_id layer);
+
 struct policy_input {
 	const char *profile;		/* --profile; NULL: mode, then configuration decide */
 	const struct config *builtin;	/* the embedded defaults, at least; never NULL */
 	const struct config *system;	/* NULL: no such file */
 	const struct config *user;
-	const struct config *project;
+	const struct config *project;	/* the nearest; each narrows, and those `above` it */
 	const struct layer *flags;	/* NULL: none */
 	struct places places;
 	const struct world *world;
 	bool no_sandbox;		/* --no-sandbox */
+};
+
+/* One that only narrows: a project file or the system's locked rules. */
+struct opinion {
+	enum layer_id layer;
+	const char *file;
+	struct settings settings;
 };
 
 struct policy {
@@ -77,11 +89,11 @@ struct policy {
 	bool confined;			/* false: rwx, --no-sandbox or enabled = false */
 	const char *unconfined_reason;	/* what said so, when not confined */
 	struct settings trusted;
-	struct settings project;	/* rules NULL when there is no project file */
-	struct settings locked;
+	VEC(struct opinion *) narrowing;	/* project files from the workdir up, then locked */
 	struct ruleset *own;		/* cordon's home: closed whatever anybody says */
 	struct setting effective[KEY_COUNT];		/* scalars after narrowing */
 	struct item_list effective_lists[KEY_COUNT];	/* lists after narrowing */
+	VEC(struct net_host) hosts;	/* what a list of hosts is after narrowing */
 	struct ruleset *git_data;	/* exempt from hidden_writes = "git" of any layer */
 	VEC(const char *) warnings;
 };
@@ -92,6 +104,8 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 /* After narrowing. A limit of 0 means none. */
 uint64_t policy_number(const struct policy *policy, enum key key);
 enum net_mode policy_net_mode(const struct policy *policy);
+/* Has the system rules that nothing may undo? */
+bool policy_is_locked(const struct policy *policy);
 
 /* --- deciding ------------------------------------------------------------------ */
 
@@ -103,10 +117,6 @@ enum policy_op {
 };
 const char *policy_op_to_string(enum policy_op op);
 bool policy_op_from_string(struct str text, enum policy_op *ret);
-
-enum layer_id { LAYER_TRUSTED, LAYER_PROJECT, LAYER_LOCKED, LAYER_HIDDEN, LAYER_SECRET,
-		LAYER_CORDON };
-const char *layer_id_to_string(enum layer_id layer);
 
 struct decision {
 	enum access data;

@@ -123,8 +123,11 @@ int policy_warn(struct policy *p, struct cordon_error *err)
 		if (r < 0)
 			return r;
 	}
-	if (warn_absent_in(p, p->trusted.rules, err) < 0 ||
-	    warn_absent_in(p, p->project.rules, err) < 0)
+	if (warn_absent_in(p, p->trusted.rules, err) < 0)
 		return -err->code;
+	vec_each(o, &p->narrowing)
+		if ((*o)->layer == LAYER_PROJECT &&
+		    warn_absent_in(p, (*o)->settings.rules, err) < 0)
+			return -err->code;
 	return warn_workdir(p, err);
 }

@@ -96,20 +96,37 @@ static int read_project_file(struct arena *a, const char *path, struct config_fi
 	return config_parse(a, text, path, SOURCE_PROJECT, &ret->config, err);
 }
 
-/* .cordon.toml in the workdir or the nearest parent that has one. */
-static int read_project(struct situation *s, struct cordon_error *err)
+/* Puts the file behind those that are nearer. */
+static int add_project(struct situation *s, struct config_file *file, struct cordon_error *err)
+{
+	struct config_file **slot = vec_push(&s->projects, s->arena);
+
+	if (!slot)
+		return err_nomem(err, stage);
+	*slot = file;
+	if (s->projects.n > 1)
+		slot[-1]->config.above = &file->config;
+	return 0;
+}
+
+/* Every .cordon.toml from the workdir up, so that a command which can write below one
+ * cannot shadow it with another. */
+static int read_projects(struct situation *s, struct cordon_error *err)
 {
 	struct str dir = s->places.workdir;
 
 	for (;;) {
 		const char *path = arena_printf(s->arena, "%.*s/%s", dir.n == 1 ? 0 : (int)dir.n,
 						dir.p, PROJECT_CONFIG);
+		struct config_file *file = arena_new(s->arena, struct config_file);
 		int r;
 
-		if (!path)
+		if (!path || !file)
 			return err_nomem(err, stage);
-		r = read_project_file(s->arena, path, &s->project, err);
-		if (r < 0 || s->project.present || dir.n == 1)
+		r = read_project_file(s->arena, path, file, err);
+		if (r == 0 && file->present)
+			r = add_project(s, file, err);
+		if (r < 0 || dir.n == 1)
 			return r;
 		dir = path_parent(dir);
 	}
@@ -130,12 +147,24 @@ static int read_files(struct situation *s, struct cordon_error *err)
 		r = read_config(s->arena, system, SOURCE_SYSTEM, &s->system, err);
 	if (r == 0)
 		r = read_config(s->arena, user, SOURCE_USER, &s->user, err);
-	return r < 0 ? r : read_project(s, err);
+	return r < 0 ? r : read_projects(s, err);
 }
 
 static const struct config *if_present(const struct config_file *file)
 {
 	return file->present ? &file->config : NULL;
+}
+
+struct policy_input situation_input(const struct situation *s)
+{
+	return (struct policy_input){
+		.builtin = &s->builtin,
+		.system = if_present(&s->system),
+		.user = if_present(&s->user),
+		.project = s->projects.n ? &s->projects.at[0]->config : NULL,
+		.places = s->places,
+		.world = &s->world,
+	};
 }
 
 /* The nearest directory at or above a path that exists. */
@@ -185,7 +214,7 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 		   struct cordon_error *err)
 {
 	struct situation s = { .arena = a, .environ = options->environ };
-	struct policy_input in = { 0 };
+	struct policy_input in;
 	int r = world_os_init(a, &s.world, err);
 
 	if (r == 0)
@@ -196,17 +225,10 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 		r = read_files(&s, err);
 	if (r < 0)
 		return r;
-	in = (struct policy_input){
-		.profile = options->profile,
-		.builtin = &s.builtin,
-		.system = if_present(&s.system),
-		.user = if_present(&s.user),
-		.project = if_present(&s.project),
-		.flags = options->flags,
-		.places = s.places,
-		.world = &s.world,
-		.no_sandbox = options->no_sandbox,
-	};
+	in = situation_input(&s);
+	in.profile = options->profile;
+	in.flags = options->flags;
+	in.no_sandbox = options->no_sandbox;
 	r = policy_build(a, &in, &s.policy, err);
 	if (r == 0 && options->make_home && home_is_open(&s)) {
 		r = make_home(&s, err);

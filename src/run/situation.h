@@ -41,7 +41,8 @@ struct situation {
 	struct world world;
 	struct places places;
 	struct config builtin;
-	struct config_file system, user, project;
+	struct config_file system, user;
+	VEC(struct config_file *) projects;	/* that exist, the nearest first */
 	struct policy *policy;
 	const char *const *environ;
 };
@@ -49,6 +50,9 @@ struct situation {
 /* Reads everything and builds the policy. */
 int situation_read(struct arena *a, const struct situation_options *options,
 		   struct situation *ret, struct cordon_error *err);
+/* What the policy was built from, for building it again with other flags: without flags,
+ * profile and no_sandbox. Points into s. */
+struct policy_input situation_input(const struct situation *s);
 /* Picks the backend and compiles; caps from probe_cheap or a test. */
 int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
 		   struct plan **ret_plan, struct cordon_error *err);

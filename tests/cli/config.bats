@@ -113,6 +113,28 @@ round_trips() {
 	round_trips
 }
 
+@test "every project file from the workdir up narrows, and show lists each" {
+	mkdir -p in/ner/own in/private
+	printf '[sandbox]\ndeny = ["in/private"]\nlimits.timeout = "3s"\n' >.cordon.toml
+	printf '[sandbox]\ndeny = ["ner/own"]\nwrite = ["private"]\nlimits.timeout = "9s"\n' \
+		>in/.cordon.toml
+	run -0 cordon config show -C in/ner
+	assert_contains "\"$WORKDIR/in/private\",  # $WORKDIR/.cordon.toml:2"
+	assert_contains "\"$WORKDIR/in/ner/own\",  # $WORKDIR/in/.cordon.toml:2"
+	assert_contains "limits.timeout = \"3s\"  # $WORKDIR/.cordon.toml:3"
+	assert_contains "# The project file $WORKDIR/in/.cordon.toml, which"
+	assert_contains "# The project file $WORKDIR/.cordon.toml, which"
+	assert_contains "in/.cordon.toml:4: limits.timeout = \"9s\"  no effect"
+	run -0 cordon explain --json -C in/ner --read "$WORKDIR/in/private/x"
+	assert_json '.objects[0].verdicts[0].allowed == false'
+	run -0 cordon config path --json -C in/ner
+	assert_json '[.files[] | select(.kind == "project").path] ==
+		["'"$WORKDIR"'/in/.cordon.toml", "'"$WORKDIR"'/.cordon.toml"]'
+	echo 'sandbox.enabled = false' >.cordon.toml
+	run -125 cordon run -C in/ner true
+	assert_contains "$WORKDIR/.cordon.toml:1"
+}
+
 @test "what would widen has no effect, and show says so" {
 	cat >.cordon.toml <<-'EOT'
 	[sandbox]
@@ -128,7 +150,7 @@ round_trips() {
 	assert_contains ".cordon.toml:2: read ~/.ssh  no effect: it would widen"
 	assert_contains ".cordon.toml:3: write /etc  no effect: it would widen"
 	assert_contains ".cordon.toml:4: exec /srv  no effect"
-	assert_contains ".cordon.toml:5: network  no effect: it would widen"
+	assert_contains ".cordon.toml:5: network = \"on\"  no effect: it would widen"
 	assert_contains ".cordon.toml:6: tmp = \"shared\"  no effect"
 	assert_contains ".cordon.toml:7: limits.output = \"1G\"  no effect"
 	assert_contains 'network = "off"'

@@ -2,7 +2,8 @@
 /*
  * Properties of the policy over random rules, project files and objects:
  *
- *	a  a project file never widens, on either axis or for hosts (rule 7)
+ *	a  a project file never widens, on either axis or for hosts (rule 7), nor does one
+ *	   further up or further down
  *	b  one more deny never widens
  *	c  the order of statements within one source does not matter
  *	d  ruleset_match agrees with a naive reading of rules 2 to 5 and 11
@@ -92,7 +93,7 @@ struct scene {
 	struct arena arena;
 	struct fake_world fake;
 	struct layer flags;
-	struct config user, project;
+	struct config user, project, above;
 	struct policy_input in;
 };
 
@@ -137,6 +138,7 @@ static void scene_init(struct scene *s, const struct config *builtin)
 	fake_world_init(&s->fake, &s->arena);
 	s->user.origin = (struct origin){ SOURCE_USER, "user", 0, 0 };
 	s->project.origin = (struct origin){ SOURCE_PROJECT, "project", 0, 0 };
+	s->above.origin = (struct origin){ SOURCE_PROJECT, "above", 0, 0 };
 	s->in = (struct policy_input){
 		.profile = PICK(profiles),
 		.builtin = builtin,
@@ -209,6 +211,24 @@ static bool project_narrows(struct scene *s)
 	s->in.project = &s->project;
 	with = build(s);
 	return objects_not_wider(s, with, without) && host_not_wider(with, without);
+}
+
+/* Two project files: neither lifts what the other takes. */
+static bool projects_narrow(struct scene *s)
+{
+	const struct policy *inner, *outer, *both;
+
+	random_layer(s, &s->project.sandbox, SOURCE_PROJECT);
+	random_layer(s, &s->above.sandbox, SOURCE_PROJECT);
+	s->in.project = &s->project;
+	inner = build(s);
+	s->in.project = &s->above;
+	outer = build(s);
+	s->in.project = &s->project;
+	s->project.above = &s->above;
+	both = build(s);
+	return objects_not_wider(s, both, inner) && objects_not_wider(s, both, outer) &&
+	       host_not_wider(both, inner) && host_not_wider(both, outer);
 }
 
 static bool deny_narrows(struct scene *s)
@@ -519,6 +539,7 @@ static const struct property {
 	unsigned rounds; /* of OBJECTS objects each */
 } properties[] = {
 	{ "a project file never widens", project_narrows, 6000 },
+	{ "of two project files neither widens the other", projects_narrow, 3000 },
 	{ "one more deny never widens", deny_narrows, 3000 },
 	{ "the order within a source does not matter", order_is_nothing, 3000 },
 	{ "the ruleset agrees with the naive reading", reference_agrees, 8000 },

@@ -133,3 +133,51 @@ policy tmp2
 project tmp2 | [sandbox]
 project tmp2 | tmp = "shared"
 tmp2 write /tmp/x allow trusted:write:/tmp
+
+# every project file from the workdir up narrows; a nearer one does not shadow another
+policy up --allow-write /up --allow-exec /up
+project up | [sandbox]
+project up | deny = ["near"]
+project up | write = ["far", "/up"]
+project up | read = ["both"]
+project up | network = ["a.test", "b.test"]
+above up | [sandbox]
+above up | deny = ["w/far"]
+above up | read = ["up"]
+above up | write = ["w/both", "w/near"]
+above up | hidden_writes = "deny"
+above up | network = ["a.test", "c.test"]
+up read /w/near deny project:deny:near
+up read /w/far deny project:deny:w/far
+up write /w/both deny project:read:both
+up read /w/both allow
+up write /up/x deny project:read:up
+up exec /up/x allow
+up write /w/x allow trusted:write:{workdir}
+up write /w/.x deny hidden_writes
+up connect a.test deny trusted
+policy up-net --allow-network on
+project up-net | [sandbox]
+project up-net | network = ["a.test", "b.test"]
+above up-net | [sandbox]
+above up-net | network = ["a.test", "c.test"]
+up-net connect a.test allow trusted
+up-net connect b.test deny project
+up-net connect c.test deny project
+# alone, from above
+policy alone --profile permissive
+above alone | [sandbox]
+above alone | deny = ["w/far"]
+alone read /w/far/x deny project:deny:w/far
+alone write /w/x allow
+# it stays as it is, where everything else may be written
+policy kept --profile custom --allow-write /
+above kept | [sandbox]
+above kept | deny = ["nothing"]
+kept write /.cordon.toml deny trusted:read:/.cordon.toml
+kept read /.cordon.toml allow
+kept write /.cordon allow
+policy kept-not --profile custom --allow-write / --allow-write /.cordon.toml
+above kept-not | [sandbox]
+above kept-not | deny = ["nothing"]
+kept-not write /.cordon.toml allow

@@ -171,7 +171,7 @@ static int read_policy(struct reader *r, struct str line)
 }
 
 /* "user NAME | text": one more line of that policy's configuration. */
-static int read_toml_line(struct reader *r, enum source source, struct str line)
+static int read_toml_line(struct reader *r, struct str kind, struct str line)
 {
 	struct table_policy *p;
 	struct str name, before, text;
@@ -183,7 +183,10 @@ static int read_toml_line(struct reader *r, enum source source, struct str line)
 		return fault(r, "unknown policy", name);
 	if (!str_cut(line, '|', &before, &text))
 		return fault(r, "no | before the TOML of", name);
-	to = &p->text[source];
+	to = &p->above_text;
+	for (enum source s = SOURCE_SYSTEM; s <= SOURCE_PROJECT; s++)
+		if (str_eq(kind, str_of(source_to_string(s))))
+			to = &p->text[s];
 	*to = arena_printf(r->table->arena, "%s%.*s\n", *to ? *to : "", STR_ARG(text));
 	return *to ? 0 : err_nomem(r->err, "table");
 }
@@ -284,9 +287,9 @@ static int read_line(struct reader *r, struct str line)
 		return read_place(r, line);
 	if (str_eq(first, STR("policy")))
 		return read_policy(r, line);
-	for (enum source s = SOURCE_SYSTEM; s <= SOURCE_PROJECT; s++)
-		if (s != SOURCE_FLAGS && str_eq(first, str_of(source_to_string(s))))
-			return read_toml_line(r, s, line);
+	if (str_eq(first, STR("system")) || str_eq(first, STR("user")) ||
+	    str_eq(first, STR("project")) || str_eq(first, STR("above")))
+		return read_toml_line(r, first, line);
 	policy = policy_by_name(r->table, first);
 	return policy ? read_row(r, policy, whole, line) : fault(r, "unknown policy", first);
 }
@@ -351,6 +354,15 @@ static int build_one(struct table *t, struct table_policy *p, const struct confi
 		if (code < 0)
 			return code;
 		*slots[s] = &p->config[s];
+	}
+	if (p->above_text) {
+		int code = config_parse(t->arena, str_of(p->above_text), "/.cordon.toml",
+					SOURCE_PROJECT, &p->above, err);
+
+		if (code < 0)
+			return code;
+		p->config[SOURCE_PROJECT].above = &p->above;
+		in.project = in.project ? in.project : &p->above;
 	}
 	return policy_build(t->arena, &in, &p->policy, err);
 }

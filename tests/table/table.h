@@ -10,6 +10,7 @@
  *	place NAME PATH      workdir home tmp data cordon_home gitdir gitcommon
  *	policy NAME [--profile P] [--no-sandbox] [FLAG [VALUE]]...
  *	system|user|project NAME | line of TOML     the configuration of that policy
+ *	above NAME | line of TOML                   a project file in the root directory
  *	NAME OP OBJECT VERDICT [RULE] [!model]      a row
  *	NAME rename|exchange|link FROM TO VERDICT [WHY]
  *
@@ -38,6 +39,8 @@ struct table_policy {
 	struct layer flags;
 	const char *text[SOURCE_PROJECT + 1]; /* TOML by source; NULL: no such file */
 	struct config config[SOURCE_PROJECT + 1];
+	const char *above_text;
+	struct config above;
 	struct policy *policy; /* made by table_build */
 };
 

@@ -141,6 +141,35 @@ static bool covers(const char *pattern, const char *target)
 	return host_covers(&p, &t);
 }
 
+static bool covers_pattern(const char *pattern, const char *other)
+{
+	struct cordon_error err;
+	struct host p, o;
+
+	cr_assert_eq(host_parse(str_of(pattern), &p, &err), 0, "%s", err.message);
+	cr_assert_eq(host_parse(str_of(other), &o, &err), 0, "%s", err.message);
+	return host_covers(&p, &o);
+}
+
+Test(hosts, covers_all_that_another_covers)
+{
+	static const char *const all[] = { "a.com",	  "a.com:80",	 "*.a.com",  "*.a.com:80",
+					   "*.b.a.com",	  "192.0.2.1",	 "::1",	     "10.0.0.0/8",
+					   "10.1.0.0/16", "10.1.2.3:80", "2001:db8::/32" };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		cr_assert(covers_pattern(all[i], all[i]), "%s", all[i]);
+	cr_assert(covers_pattern("*.a.com", "*.b.a.com"));
+	cr_assert(covers_pattern("*.a.com", "*.a.com:80"));
+	cr_assert(covers_pattern("10.0.0.0/8", "10.1.0.0/16"));
+	cr_assert_not(covers_pattern("*.b.a.com", "*.a.com"));
+	cr_assert_not(covers_pattern("*.a.com:80", "*.a.com"));
+	cr_assert_not(covers_pattern("a.com", "*.a.com"));
+	cr_assert_not(covers_pattern("*.a.com", "a.com"));
+	cr_assert_not(covers_pattern("10.1.0.0/16", "10.0.0.0/8"));
+	cr_assert_not(covers_pattern("10.0.0.0/16", "10.0.0.0/8"));
+}
+
 Test(hosts, covers)
 {
 	cr_assert(covers("a.com", "A.com.:5"));
