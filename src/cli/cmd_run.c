@@ -188,6 +188,8 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	/* With --json the error is in the object. */
 	if (result->error.code && !opts_given(r->o, OPTION_JSON))
 		out_error_text(&result->error);
+	if (result->debris)
+		out_loud("could not remove %s, which was made for the run", result->debris);
 	if (result->left)
 		out_loud("%zu processes of the run could not be ended", result->left);
 }

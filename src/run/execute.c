@@ -11,6 +11,7 @@
 #include "backend/list.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/scratch.h"
 #include "fmt/json.h"
 #include "run/supervise.h"
 
@@ -271,6 +272,14 @@ static int run_launch(const struct backend *backend, struct launch *launch, cons
 	return r;
 }
 
+/* Before the launch is closed, because the user is to know what stays behind. */
+static void remove_scratch(struct launch *launch, struct run_result *ret)
+{
+	if (launch->scratch && scratch_remove(launch->scratch) < 0)
+		ret->debris = launch->scratch;
+	launch->scratch = NULL;
+}
+
 int execute(struct arena *a, const struct situation *s, const struct backend *backend,
 	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
 	    struct run_result *ret, struct cordon_error *err)
@@ -298,6 +307,8 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		return 0;
 	}
 	r = run_launch(backend, &launch, plan, options, &parts, ret, err);
+	if (r == 0)
+		remove_scratch(&launch, ret);
 	launch_close(&launch);
 	return r;
 }

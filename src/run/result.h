@@ -39,6 +39,7 @@ struct run_result {
 	} usage;
 	size_t survivors; /* processes that outlived the command and had to be ended */
 	size_t left;	  /* processes that could not be ended: 0 unless the kernel refused */
+	const char *debris; /* a directory of the run that could not be removed; or NULL */
 	bool captured;
 	struct run_stream out, err;
 	struct cordon_error error; /* filled when cause is setup */

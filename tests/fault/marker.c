@@ -5,8 +5,11 @@
  *
  *	marker CAPS NAMESPACES SECRET...
  *
- * CAPS is the mask of capabilities it may have, NAMESPACES a list "mnt=INODE,..." of
- * the host's, each SECRET a file that must not open. Output: "ran", a line
+ * CAPS is the mask of capabilities it may have, with ",bounding" where the bounding set
+ * does not count (nobody without capabilities can change it). NAMESPACES is a list
+ * "mnt=INODE,..." of the host's, or "refuses-inet,refuses-unix,refuses-ipc" for what a
+ * filter has to refuse where there are none. Each SECRET is a file that must not open.
+ * Output: "ran", a line
  * "lost GUARANTEE detail" for each thing missing, "done".
  */
 #include <errno.h>
@@ -16,7 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,12 +45,13 @@ static void lost(const char *guarantee, const char *format, ...)
 	fflush(stdout);
 }
 
-static void check_status_line(const char *line, unsigned long long caps)
+static void check_status_line(const char *line, const char *mask)
 {
 	static const char *const sets[] = { "CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:" };
 	const char *value = strchr(line, '\t');
+	unsigned long long caps = strtoull(mask, NULL, 16);
 
-	if (!value)
+	if (!value || (strncmp(line, "CapBnd:", 7) == 0 && strstr(mask, ",bounding")))
 		return;
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		if (strncmp(line, sets[i], 7) == 0 && strtoull(value, NULL, 16) & ~caps)
@@ -53,7 +62,7 @@ static void check_status_line(const char *line, unsigned long long caps)
 		lost("kernel-surface", "no filter");
 }
 
-static void check_status(unsigned long long caps)
+static void check_status(const char *mask)
 {
 	FILE *f = fopen("/proc/self/status", "re");
 	char line[512];
@@ -61,7 +70,7 @@ static void check_status(unsigned long long caps)
 
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
-		check_status_line(line, caps);
+		check_status_line(line, mask);
 		lines++;
 	}
 	if (!lines)
@@ -79,6 +88,31 @@ static const char *promise_of(const char *namespace)
 	return strcmp(namespace, "mnt") == 0 ? "files" : "processes";
 }
 
+/* What could be made is removed: it would stay after the process. */
+static void check_ipc(void)
+{
+	int semaphore = semget(IPC_PRIVATE, 1, 0600);
+	int queue = msgget(IPC_PRIVATE, 0600);
+	int memory = shmget(IPC_PRIVATE, 4096, 0600);
+
+	if (semaphore >= 0 && semctl(semaphore, 0, IPC_RMID) == 0)
+		lost("ipc", "semaphore");
+	if (queue >= 0 && msgctl(queue, IPC_RMID, NULL) == 0)
+		lost("ipc", "queue");
+	if (memory >= 0 && shmctl(memory, IPC_RMID, NULL) == 0)
+		lost("ipc", "memory");
+}
+
+static void check_refused(const char *what)
+{
+	if (strcmp(what, "refuses-inet") == 0 && socket(AF_INET, SOCK_STREAM, 0) >= 0)
+		lost("network", "inet");
+	if (strcmp(what, "refuses-unix") == 0 && socket(AF_UNIX, SOCK_STREAM, 0) >= 0)
+		lost("unix-sockets", "socket");
+	if (strcmp(what, "refuses-ipc") == 0)
+		check_ipc();
+}
+
 static void check_namespaces(char *list)
 {
 	char *one;
@@ -88,8 +122,10 @@ static void check_namespaces(char *list)
 		char path[64];
 		struct stat st;
 
-		if (!inode)
+		if (!inode) {
+			check_refused(one);
 			continue;
+		}
 		*inode++ = '\0';
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", one);
 		if (stat(path, &st) < 0 || st.st_ino == strtoull(inode, NULL, 10))
@@ -166,7 +202,7 @@ int main(int argc, char **argv)
 	puts("ran");
 	fflush(stdout);
 	check_descriptors();
-	check_status(strtoull(argv[1], NULL, 16));
+	check_status(argv[1]);
 	check_namespaces(argv[2]);
 	check_proc();
 	check_writes();

@@ -129,12 +129,17 @@ static void prepare_filters(struct native *n, const struct launch_input *in)
 		add_filter(n, SECCOMP_FILTER_noexecmem);
 }
 
-static bool may_lock_down(void)
+/* Without the capability the secure bits and the bounding set stay as they are, which
+ * no_new_privs makes harmless; with it nothing may stay. */
+static int prepare_lock_down(struct native *n, struct cordon_error *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2];
 
-	return syscall(SYS_capget, &header, data) == 0 && data[0].effective & 1u << CAP_SETPCAP;
+	if (syscall(SYS_capget, &header, data) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, stage, "read the own capabilities");
+	n->no_setpcap = !(data[0].effective & 1u << CAP_SETPCAP);
+	return 0;
 }
 
 static struct str plan_tmpdir(const struct plan *plan)
@@ -226,10 +231,11 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 	launch_init(ret);
 	if (!n)
 		return err_nomem(err, stage);
-	n->no_setpcap = !may_lock_down();
 	n->new_keyring = find_op(in->plan, OP_NO_KEYRING);
 	prepare_filters(n, in);
-	r = prepare_scratch(a, in->plan, ret, err);
+	r = prepare_lock_down(n, err);
+	if (r == 0)
+		r = prepare_scratch(a, in->plan, ret, err);
 	if (r == 0)
 		r = prepare_landlock(a, in, ret->scratch, n, err);
 	ret->program = in->program;
