@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "base/spawn.h"
+#include "cli/last_run.h"
 #include "cli/out.h"
 #include "cli/verdict.h"
 #include "fmt/json.h"
@@ -271,16 +272,114 @@ static int explain_all(struct answer *a)
 	return r;
 }
 
+/* --- the last run --------------------------------------------------------------------------- */
+
+#define INDENT "                   "
+
+/* Appends obj[key], which may have come from inside a sandbox; nothing when it is not
+ * there. */
+static void print_member(struct answer *a, const char *before, const json_t *obj, const char *key,
+			 const char *after)
+{
+	struct str text;
+
+	if (!json_get_text(obj, key, a->o->arena, &text))
+		return;
+	buf_adds(&a->text, before);
+	buf_add_escaped(&a->text, text);
+	buf_adds(&a->text, after);
+}
+
+static void print_last_fix(struct answer *a, const json_t *fix)
+{
+	print_member(a, INDENT "to allow it: ", fix, "flags", "\n");
+	print_member(a, INDENT "or in config.toml, below [sandbox]: ", fix, "toml", "\n");
+	print_member(a, INDENT "but not as things are: ", fix, "remark", "\n");
+	print_member(a, INDENT, fix, "note", "\n");
+	print_member(a, INDENT "warning: ", fix, "warning", "\n");
+}
+
+static void print_last_violation(struct answer *a, const json_t *v)
+{
+	json_int_t count = json_integer_value(json_object_get(v, "count"));
+
+	print_member(a, "", v, "object", "\n");
+	print_member(a, "  ", v, "op", " denied ");
+	print_member(a, " ", v, "rule", "");
+	print_member(a, " [", v, "origin", "]");
+	print_member(a, "\n" INDENT "source ", v, "source", "");
+	print_member(a, ", by ", v, "program", "");
+	print_member(a, ", first at ", v, "time", "");
+	if (count > 1)
+		buf_addf(&a->text, ", %lld times", (long long)count);
+	buf_addc(&a->text, '\n');
+	print_last_fix(a, json_object_get(v, "fix"));
+	print_member(a, INDENT, v, "reason", "\n");
+}
+
+static void print_last(struct answer *a, const json_t *run)
+{
+	json_int_t dropped = json_integer_value(json_object_get(run, "violations_dropped"));
+	const json_t *v;
+	size_t i;
+
+	print_member(a, "the run of ", run, "program", "");
+	print_member(a, " in ", run, "workdir", "");
+	print_member(a, ", profile ", run, "profile", "");
+	print_member(a, ", backend ", run, "backend", "\n");
+	json_array_foreach(json_object_get(run, "violations"), i, v)
+		print_last_violation(a, v);
+	if (dropped)
+		buf_addf(&a->text, "and %lld more that were not kept\n", (long long)dropped);
+}
+
+static int explain_last(struct answer *a)
+{
+	struct situation_options options;
+	struct places places;
+	json_t *run = NULL;
+	int status;
+
+	opts_situation(a->o, &options);
+	if (situation_places(a->o->arena, &options, &places, &a->err) < 0 ||
+	    last_run_read(a->o->arena, places.cordon_home.p, &run, &a->err) < 0)
+		return out_error(a->o, &a->err);
+	if (opts_given(a->o, OPTION_JSON))
+		return out_json(a->o, run ? run : json_pack("{s:[]}", "violations"));
+	buf_init(&a->text, OUT_BYTES_MAX);
+	if (run)
+		print_last(a, run);
+	else
+		buf_adds(&a->text, "no run with a refused action is on record\n");
+	status = out_text(a->o, &a->text);
+	buf_free(&a->text);
+	json_decref(run);
+	return status;
+}
+
+static int check_words(struct answer *a)
+{
+	const struct opts *o = a->o;
+	bool any = o->words.n || (o->rest && *o->rest);
+
+	if (opts_given(o, OPTION_LAST) != any)
+		return 0;
+	if (any)
+		return err_set(&a->err, CORDON_E_USAGE, 0, "usage",
+			       "--last explains a run, not what is named besides it");
+	err_set(&a->err, CORDON_E_USAGE, 0, "usage", "explain what?");
+	return err_hint(&a->err, "cordon explain %s", o->command->synopsis);
+}
+
 int cmd_explain(struct opts *o)
 {
 	struct answer a = { .o = o };
 	int status;
 
-	if (!o->words.n && !(o->rest && *o->rest)) {
-		err_set(&a.err, CORDON_E_USAGE, 0, "usage", "explain what?");
-		err_hint(&a.err, "cordon explain %s", o->command->synopsis);
+	if (check_words(&a) < 0)
 		return out_error(o, &a.err);
-	}
+	if (opts_given(o, OPTION_LAST))
+		return explain_last(&a);
 	a.list = json_array();
 	buf_init(&a.text, OUT_BYTES_MAX);
 	if (explain_all(&a) < 0) {

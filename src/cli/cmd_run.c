@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "cli/cmd.h"
+#include "cli/ending.h"
 #include "cli/out.h"
 #include "cli/result_file.h"
 #include "fmt/json.h"
@@ -23,7 +24,7 @@ struct runner {
 	struct result_file file;
 	enum on_violation on_violation;
 	bool capture;
-	struct violations *violations;
+	struct ending ending;
 	struct cordon_error err;
 };
 
@@ -178,7 +179,9 @@ static void say_after(const struct runner *r, const struct run_result *result)
 		break;
 	case RUN_CAUSE_policy:
 		if (!result->error.code)
-			out_loud("the run was ended by a violation of the policy");
+			out_loud(r->on_violation == VIOLATION_FAIL ?
+					 "the run failed because an action was refused" :
+					 "the run was ended because an action was refused");
 		break;
 	case RUN_CAUSE_setup:
 		break;
@@ -198,7 +201,10 @@ static void say_after(const struct runner *r, const struct run_result *result)
 static int deliver(struct runner *r, const struct run_result *result)
 {
 	int status = run_result_status(result);
-	struct execute_report report = { .violations = r->violations };
+	struct execute_report report = {
+		.violations = r->ending.violations,
+		.advisor = &r->ending.advisor,
+	};
 	autobuf struct buf text = buf_make(OUT_BYTES_MAX);
 	json_t *json;
 
@@ -265,12 +271,23 @@ static int changed(void *data, struct cordon_error *err)
 
 	r->setup.backend = r->attempt.backend;
 	r->setup.plan = r->attempt.plan;
+	ending_set_plan(&r->ending, &r->setup);
 	refused = check_violations(r);
 	if (refused == 0 && !is_announced(r->setup.plan, before))
 		refused = say_losses(r);
 	if (refused < 0)
 		*err = r->err;
 	return refused;
+}
+
+/* What was only inferred does not count: text that a program prints decides nothing. */
+static void fail_on_violation(const struct runner *r, struct run_result *result)
+{
+	bool own_end = result->cause == RUN_CAUSE_exited || result->cause == RUN_CAUSE_signal;
+
+	if (r->on_violation == VIOLATION_FAIL && own_end &&
+	    violations_observed(r->ending.violations))
+		result->cause = RUN_CAUSE_policy;
 }
 
 static int run_it(struct runner *r)
@@ -283,12 +300,9 @@ static int run_it(struct runner *r)
 	struct run_result result = { 0 };
 	int status;
 
-	r->violations = violations_new();
-	if (!r->violations) {
-		err_nomem(&r->err, "run");
+	if (ending_open(r->o, &r->setup, &r->ending, &r->err) < 0)
 		return fail(r);
-	}
-	options.violations = r->violations;
+	options.violations = r->ending.violations;
 	r->attempt = (struct attempt){
 		.situation = &r->setup.situation,
 		.caps = &r->setup.caps,
@@ -300,8 +314,12 @@ static int run_it(struct runner *r)
 	};
 	if (attempt_execute(r->o->arena, &r->attempt, &options, &result, &r->err) < 0)
 		return fail(r);
+	ending_infer(&r->ending, &result);
+	fail_on_violation(r, &result);
 	say_after(r, &result);
+	ending_say(&r->ending);
 	status = deliver(r, &result);
+	ending_record(&r->ending, &result);
 	run_result_free(&result);
 	return status;
 }
@@ -323,6 +341,6 @@ int cmd_run(struct opts *o)
 	else
 		status = opts_given(o, OPTION_DRY_RUN) ? dry_run(&r) : run_it(&r);
 	result_file_close(&r.file);
-	violations_free(r.violations);
+	ending_close(&r.ending);
 	return status;
 }

@@ -12,6 +12,7 @@
 
 #define stage "explain"
 #define TEXT_MAX ((size_t)64 << 10)
+#define TRY_BYTES_MAX ((size_t)64 << 20)
 
 int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err)
 {
@@ -28,6 +29,11 @@ int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_er
 	if (situation_plan(&s->situation, &s->caps, &s->backend, &s->plan, &ret->refusal) < 0)
 		s->plan = NULL;
 	return 0;
+}
+
+void explainer_of_plan(const struct opts *o, const struct setup *setup, struct explainer *ret)
+{
+	*ret = (struct explainer){ .opts = o, .setup = *setup };
 }
 
 static const char *keep(const struct explainer *e, const struct buf *b)
@@ -212,16 +218,23 @@ struct change {
 /* For KEY_NETWORK, where a list of hosts could stand as well. */
 static const char all_hosts[] = "on";
 
-static int rebuild(const struct explainer *e, const struct change *changes, size_t n,
-		   struct policy **ret, struct cordon_error *err)
+/* The situation with another policy, all of it in the arena `a`. The world remembers
+ * what it has seen in the arena it was asked with, so it is a new one. */
+static int rebuild(const struct explainer *e, struct arena *a, const struct change *changes,
+		   size_t n, struct situation *ret, struct cordon_error *err)
 {
 	struct policy_input in = situation_input(&e->setup.situation);
-	struct arena *a = e->opts->arena;
 	struct layer layer = { 0 };
-	int r = 0;
+	int r;
 
+	*ret = e->setup.situation;
+	ret->arena = a;
+	r = world_os_init(a, &ret->world, err);
+	if (r < 0)
+		return r;
 	in.profile = e->opts->value[OPTION_PROFILE];
 	in.flags = &layer;
+	in.world = &ret->world;
 	vec_each(old, &e->opts->flags.statements) {
 		struct statement *slot = vec_push(&layer.statements, a);
 
@@ -235,7 +248,7 @@ static int rebuild(const struct explainer *e, const struct change *changes, size
 		r = layer_add_text(a, &layer, changes[i].key, str_of(changes[i].text), &origin,
 				   err);
 	}
-	return r < 0 ? r : policy_build(a, &in, ret, err);
+	return r < 0 ? r : policy_build(a, &in, &ret->policy, err);
 }
 
 static void name_fix(const struct explainer *e, const struct change *changes, size_t n,
@@ -268,14 +281,12 @@ static bool is_secret(const struct policy *policy, struct str object)
 }
 
 /* Would the changed policy still run here? */
-static bool compiles(const struct explainer *e, struct policy *policy, struct plan **ret,
+static bool compiles(const struct explainer *e, struct situation *changed, struct plan **ret,
 		     struct cordon_error *err)
 {
-	struct situation changed = e->setup.situation;
 	const struct backend *backend;
 
-	changed.policy = policy;
-	return situation_plan(&changed, &e->setup.caps, &backend, ret, err) == 0;
+	return situation_plan(changed, &e->setup.caps, &backend, ret, err) == 0;
 }
 
 /* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
@@ -283,15 +294,17 @@ static bool compiles(const struct explainer *e, struct policy *policy, struct pl
 static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
 		     const struct change *changes, size_t n, bool must_compile, struct fix *fix)
 {
+	autoarena struct arena a = { .max = TRY_BYTES_MAX };
+	struct situation changed;
 	struct cordon_error err;
-	struct policy *policy;
 	struct decision d;
 	struct plan *plan;
 	bool good;
 
-	if (rebuild(e, changes, n, &policy, &err) < 0 || !policy_allows(policy, op, object, &d))
+	if (rebuild(e, &a, changes, n, &changed, &err) < 0 ||
+	    !policy_allows(changed.policy, op, object, &d))
 		return false;
-	good = !e->setup.plan || compiles(e, policy, &plan, &err);
+	good = !e->setup.plan || compiles(e, &changed, &plan, &err);
 	if (!good && must_compile)
 		return false;
 	name_fix(e, changes, n, fix);
@@ -344,15 +357,53 @@ static bool try_candidates(const struct explainer *e, enum policy_op op, struct 
 	return false;
 }
 
+/* The nearest directory above that exists: what does not exist cannot be mounted. */
+static struct str existing_above(const struct explainer *e, struct str object)
+{
+	const struct situation *s = &e->setup.situation;
+	struct cordon_error ignored;
+	struct node node = { .type = NODE_ABSENT };
+	struct str real = object;
+
+	while (node.type == NODE_ABSENT && object.n > 1) {
+		const char *copy;
+
+		object = path_parent(object);
+		copy = arena_dup(e->opts->arena, object);
+		if (!copy || s->world.resolve(&s->world, e->opts->arena, str_of(copy), &real,
+					      &node, &ignored) < 0)
+			break;
+	}
+	return real;
+}
+
+static const char *spell(const struct explainer *e, struct str path)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	effective_print_path(&b, path);
+	return keep(e, &b);
+}
+
+static bool try_above(const struct explainer *e, enum policy_op op, struct str object,
+		      struct fix *fix)
+{
+	struct str above = existing_above(e, object);
+
+	if (op != POLICY_WRITE || above.n <= 1 ||
+	    !try_candidates(e, op, object, spell(e, above), true, fix))
+		return false;
+	fix->note = "all of that directory, since the file does not exist yet";
+	return true;
+}
+
 static void find_path_fix(const struct explainer *e, enum policy_op op, struct str object,
 			  struct verdict *v)
 {
-	autobuf struct buf b = buf_make(TEXT_MAX);
-	const char *path;
+	const char *path = spell(e, object);
 
-	effective_print_path(&b, object);
-	path = keep(e, &b);
 	if (path && *path && !try_candidates(e, op, object, path, true, &v->fix) &&
+	    !try_above(e, op, object, &v->fix) &&
 	    !try_candidates(e, op, object, path, false, &v->fix))
 		v->fix.why_not = why_not(v->layer);
 }
@@ -399,11 +450,12 @@ static void hold_network(const struct explainer *e, struct verdict *v)
 }
 
 /* Would the changed network be there? A loss that a fallback accepts leaves none. */
-static bool connects(const struct explainer *e, struct policy *policy, struct cordon_error *err)
+static bool connects(const struct explainer *e, struct situation *changed,
+		     struct cordon_error *err)
 {
 	struct plan *plan;
 
-	if (!compiles(e, policy, &plan, err))
+	if (!compiles(e, changed, &plan, err))
 		return false;
 	vec_each(loss, &plan->degraded)
 		if (loss->guarantee == GUARANTEE_NETWORK) {
@@ -419,14 +471,15 @@ static bool try_host(const struct explainer *e, const struct host *target, const
 		     bool must_compile, struct fix *fix)
 {
 	struct change change = { .key = KEY_NETWORK, .text = text };
+	autoarena struct arena a = { .max = TRY_BYTES_MAX };
+	struct situation changed;
 	struct cordon_error err;
-	struct policy *policy;
 	bool good;
 
-	if (rebuild(e, &change, 1, &policy, &err) < 0 ||
-	    !policy_decide_host(policy, target).allowed)
+	if (rebuild(e, &a, &change, 1, &changed, &err) < 0 ||
+	    !policy_decide_host(changed.policy, target).allowed)
 		return false;
-	good = connects(e, policy, &err);
+	good = connects(e, &changed, &err);
 	if (!good && must_compile)
 		return false;
 	name_fix(e, &change, 1, fix);

@@ -4,7 +4,8 @@
  * answers behind `cordon explain`. Computed here, printed in cmd_explain.c.
  *
  * A fix is never guessed: the policy is built again with it, and it is only named when
- * that changes the verdict.
+ * that changes the verdict. What is built for a try is gone after it; the texts of a
+ * verdict are in the arena of the options.
  */
 #ifndef CORDON_CLI_VERDICT_H
 #define CORDON_CLI_VERDICT_H
@@ -32,6 +33,8 @@ struct verdict {
 };
 
 int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err);
+/* The same for a run that has a plan already. */
+void explainer_of_plan(const struct opts *o, const struct setup *setup, struct explainer *ret);
 /* object: a real path. */
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    struct verdict *ret, struct cordon_error *err);

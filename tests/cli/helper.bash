@@ -46,6 +46,19 @@ cordon() {
 	"$CORDON" "$@"
 }
 
+# For CORDON_TEST_TMP, where a test needs the real home: not in a place that a profile
+# replaces by a private one (/tmp, /var/tmp, /run), or everything would be out of reach
+# and nothing would be tested.
+ground() {
+	if [ -n "${CORDON_ESCAPE_TMP:-}" ]; then
+		echo "$CORDON_ESCAPE_TMP"
+	elif is_root; then
+		echo /home
+	else
+		echo "$HOME"
+	fi
+}
+
 fail() {
 	printf '%s\n' "$@" >&2
 	return 1

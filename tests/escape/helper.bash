@@ -13,18 +13,6 @@
 
 load ../cli/helper
 
-# Not in a place that a profile replaces by a private one (/tmp, /var/tmp, /run):
-# otherwise everything would be out of reach, and nothing would be tested.
-ground() {
-	if [ -n "${CORDON_ESCAPE_TMP:-}" ]; then
-		echo "$CORDON_ESCAPE_TMP"
-	elif is_root; then
-		echo /home
-	else
-		echo "$HOME"
-	fi
-}
-
 escape_setup() {
 	CORDON_TEST_TMP=$(ground) cordon_setup
 	PROFILES='moderate strict'

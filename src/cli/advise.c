@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rule and fix of a violation. */
+#include "cli/advise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/path.h"
+
+/* Would the caller be let, without cordon? For what does not exist the directory it
+ * would be in is asked, or the nearest above it. */
+static bool permitted(enum violation_op op, struct str object)
+{
+	int mode = op == VIOLATION_read ? R_OK : op == VIOLATION_write ? W_OK : X_OK;
+	char path[PATH_BYTES_MAX + 1];
+
+	for (;;) {
+		if (object.n > PATH_BYTES_MAX)
+			return true;
+		for (size_t i = 0; i < object.n; i++)
+			path[i] = object.p[i];
+		path[object.n] = '\0';
+		if (faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0)
+			return true;
+		if (errno != ENOENT || op != VIOLATION_write || object.n <= 1)
+			return errno == ENOENT;
+		object = path_parent(object);
+	}
+}
+
+static const char *origin_text(const struct explainer *e, const struct origin *origin)
+{
+	autobuf struct buf b = buf_make(16384);
+
+	if (!origin)
+		return NULL;
+	origin_print(&b, origin);
+	return b.failed ? NULL : arena_dup(e->opts->arena, buf_str(&b));
+}
+
+static void take(const struct explainer *e, const struct verdict *v, struct violation_advice *ret)
+{
+	*ret = (struct violation_advice){
+		.rule = v->by,
+		.origin = origin_text(e, v->origin),
+		.fix = v->fix,
+	};
+}
+
+static bool path_verdict(const struct explainer *e, const struct violation *v, struct verdict *ret)
+{
+	static const enum policy_op ops[VIOLATION_OP_COUNT] = {
+		[VIOLATION_read] = POLICY_READ,
+		[VIOLATION_write] = POLICY_WRITE,
+		[VIOLATION_exec] = POLICY_EXEC,
+	};
+	struct cordon_error ignored;
+
+	if (!path_is_normal(v->object) ||
+	    verdict_of_path(e, ops[v->op], v->object, ret, &ignored) < 0)
+		return false;
+	/* Writing is allowed, but not making a file there (rule 11). */
+	if (ret->allowed && v->op == VIOLATION_write &&
+	    verdict_of_path(e, POLICY_CREATE, v->object, ret, &ignored) < 0)
+		return false;
+	return true;
+}
+
+static void advise_path(const struct explainer *e, const struct violation *v,
+			struct violation_advice *ret)
+{
+	struct verdict verdict;
+
+	if (!path_verdict(e, v, &verdict))
+		return;
+	take(e, &verdict, ret);
+	if (!permitted(v->op, v->object))
+		ret->fix = (struct fix){
+			.why_not = "ordinary permissions refuse it as well, so no flag would help",
+		};
+	else if (verdict.allowed)
+		ret->fix = (struct fix){
+			.why_not = "the rules on the path allow it; what was done to it is refused",
+		};
+}
+
+static void advise_host(const struct explainer *e, const struct violation *v,
+			struct violation_advice *ret)
+{
+	struct cordon_error ignored;
+	struct verdict verdict;
+	struct host host;
+
+	if (host_parse_target(v->object, &host, &ignored) == 0 &&
+	    verdict_of_host(e, &host, &verdict, &ignored) == 0)
+		take(e, &verdict, ret);
+}
+
+static void advise(void *data, const struct violation *v, struct violation_advice *ret)
+{
+	const struct explainer *e = data;
+
+	switch (v->op) {
+	case VIOLATION_read:
+	case VIOLATION_write:
+	case VIOLATION_exec:
+		advise_path(e, v, ret);
+		return;
+	case VIOLATION_connect:
+	case VIOLATION_resolve:
+		advise_host(e, v, ret);
+		return;
+	case VIOLATION_bind:
+	case VIOLATION_OP_COUNT:
+		return;
+	}
+}
+
+struct violation_advisor advisor_of(struct explainer *e)
+{
+	return (struct violation_advisor){ .advise = advise, .data = e };
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telling of violations. */
+#include "cli/ending.h"
+
+#include "cli/advise.h"
+#include "cli/last_run.h"
+#include "cli/out.h"
+#include "fmt/json.h"
+#include "report/infer.h"
+#include "report/summary.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+#define INFER_MEMORY_MAX ((size_t)64 << 20)
+
+static void say_one(void *data, const struct violation *v)
+{
+	const struct ending *e = data;
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	violation_print(&b, v, &e->advisor);
+	if (!b.failed)
+		out_note(e->o, "%s", b.p);
+}
+
+int ending_open(const struct opts *o, const struct setup *setup, struct ending *ret,
+		struct cordon_error *err)
+{
+	*ret = (struct ending){ .o = o, .violations = violations_new() };
+	if (!ret->violations)
+		return err_nomem(err, "run");
+	ending_set_plan(ret, setup);
+	ret->advisor = advisor_of(&ret->explainer);
+	ret->watcher = (struct violation_listener){ .first = say_one, .data = ret };
+	if (opts_given(o, OPTION_WATCH))
+		violations_listen(ret->violations, &ret->watcher);
+	return 0;
+}
+
+void ending_set_plan(struct ending *e, const struct setup *setup)
+{
+	explainer_of_plan(e->o, setup, &e->explainer);
+}
+
+void ending_close(struct ending *e)
+{
+	violations_free(e->violations);
+	e->violations = NULL;
+}
+
+void ending_infer(struct ending *e, const struct run_result *result)
+{
+	const struct policy *policy = e->explainer.setup.situation.policy;
+	autoarena struct arena a = { .max = INFER_MEMORY_MAX };
+	struct infer in = { .policy = policy, .arena = &a, .violations = e->violations };
+	struct cordon_error ignored;
+
+	if (!result->captured || !policy->confined ||
+	    policy_number(policy, KEY_REPORT) == REPORT_NONE ||
+	    world_os_init(&a, &in.world, &ignored) < 0)
+		return;
+	infer_text(&in, buf_str(&result->err.text));
+	infer_text(&in, buf_str(&result->out.text));
+}
+
+void ending_say(const struct ending *e)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	struct str line, rest;
+
+	if (opts_given(e->o, OPTION_QUIET) || opts_given(e->o, OPTION_WATCH))
+		return;
+	violations_summary(&b, e->violations, &e->advisor);
+	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)
+		out_note(e->o, "%.*s", STR_ARG(line));
+}
+
+static json_t *describe(const struct ending *e, const struct run_result *result)
+{
+	const struct situation *s = &e->explainer.setup.situation;
+	uint64_t dropped = violations_dropped(e->violations);
+	json_t *run = json_pack("{s:s, s:s, s:s, s:I, s:o}", "cause",
+				run_cause_to_string(result->cause), "profile", s->policy->profile,
+				"backend", e->explainer.setup.plan->backend, "violations_dropped",
+				(json_int_t)dropped, "violations",
+				violations_to_json(e->violations, &e->advisor));
+
+	if (run && json_set_text(run, "program", str_of(e->o->rest[0])) &&
+	    json_set_text(run, "workdir", s->places.workdir))
+		return run;
+	json_decref(run);
+	return NULL;
+}
+
+void ending_record(const struct ending *e, const struct run_result *result)
+{
+	json_t *run;
+
+	if (!violations_count(e->violations) && !violations_dropped(e->violations))
+		return;
+	run = describe(e, result);
+	last_run_write(e->explainer.setup.situation.places.cordon_home.p, run);
+	json_decref(run);
+}

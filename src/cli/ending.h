@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `cordon run` tells of violations: live, at the end, and to `cordon explain
+ * --last`. Holds the store that a run notes them in.
+ */
+#ifndef CORDON_CLI_ENDING_H
+#define CORDON_CLI_ENDING_H
+
+#include "cli/verdict.h"
+#include "report/violation.h"
+#include "run/result.h"
+
+struct ending {
+	const struct opts *o;
+	struct violations *violations;
+	struct explainer explainer;
+	struct violation_advisor advisor;
+	struct violation_listener watcher;	/* with --watch */
+};
+
+int ending_open(const struct opts *o, const struct setup *setup, struct ending *ret,
+		struct cordon_error *err);
+/* Another plan than the one it was opened with. */
+void ending_set_plan(struct ending *e, const struct setup *setup);
+void ending_close(struct ending *e); /* accepts a zeroed one */
+
+/* Looks for refusals in captured output, where the policy has it reported. */
+void ending_infer(struct ending *e, const struct run_result *result);
+/* A few sentences on standard error; not with --quiet. */
+void ending_say(const struct ending *e);
+/* For `cordon explain --last`; nothing when nothing was refused. */
+void ending_record(const struct ending *e, const struct run_result *result);
+
+#endif

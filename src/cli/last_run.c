@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing and reading the record of the last run. */
+#include "cli/last_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "fmt/json.h"
+
+#define NAME "last-run.json"
+#define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+static int open_home(const char *home)
+{
+	int fd = open(home, DIR_FLAGS);
+
+	if (fd >= 0 || errno != ENOENT || mkdir(home, 0700) < 0)
+		return fd;
+	return open(home, DIR_FLAGS);
+}
+
+/* A file of that name can only be what an earlier cordon of the same number left. */
+static int open_new(int dir, const char *name)
+{
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(dir, name, flags, 0600);
+
+	if (fd >= 0 || errno != EEXIST || unlinkat(dir, name, 0) < 0)
+		return fd;
+	return openat(dir, name, flags, 0600);
+}
+
+void last_run_write(const char *home, const json_t *run)
+{
+	autobuf struct buf text = buf_make(LAST_RUN_BYTES_MAX);
+	autoclose int dir = -1, fd = -1;
+	char name[64];
+
+	if (!run)
+		return;
+	json_print(&text, run, true);
+	dir = text.failed ? -1 : open_home(home);
+	if (dir < 0)
+		return;
+	snprintf(name, sizeof(name), "." NAME ".%ld", (long)getpid());
+	fd = open_new(dir, name);
+	if (fd < 0)
+		return;
+	if (fd_write_all(fd, text.p, text.n) < 0 || renameat(dir, name, dir, NAME) < 0)
+		unlinkat(dir, name, 0);
+}
+
+int last_run_read(struct arena *a, const char *home, json_t **ret, struct cordon_error *err)
+{
+	const char *path = arena_printf(a, "%s/" NAME, home);
+	struct str text;
+	int r;
+
+	if (!path)
+		return err_nomem(err, "explain");
+	*ret = NULL;
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	r = fd_read_file(a, path, LAST_RUN_BYTES_MAX, &text, err);
+	return r < 0 ? r : json_read(text, path, LAST_RUN_BYTES_MAX, ret, err);
+}

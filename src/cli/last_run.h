@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * $CORDON_HOME/last-run.json: the violations of the last run that had any, for
+ * `cordon explain --last`. Of the command only the program's name is kept, since
+ * arguments can hold what must not lie around.
+ */
+#ifndef CORDON_CLI_LAST_RUN_H
+#define CORDON_CLI_LAST_RUN_H
+
+#include <jansson.h>
+#include "base/arena.h"
+#include "base/err.h"
+
+#define LAST_RUN_BYTES_MAX ((size_t)8 << 20)
+
+/* Replaces the file with `run` as a whole, or leaves it as it was: what goes wrong here is
+ * no concern of the run. `home` is made where it is missing. */
+void last_run_write(const char *home, const json_t *run);
+/* *ret is NULL when there is none, else the caller's to json_decref. */
+int last_run_read(struct arena *a, const char *home, json_t **ret, struct cordon_error *err);
+
+#endif

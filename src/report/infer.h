@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * infer: violations deduced from what a command printed.
+ *
+ * A line in which some program complains that it was refused, naming a path that
+ * exists and that the policy really refuses, or a host that it refuses, is taken as a
+ * violation and marked inferred. It may be wrong - a log shown by cat says the same - so
+ * nothing is decided by it. Reading is bounded: the end of the text, a number of complaints.
+ */
+#ifndef CORDON_REPORT_INFER_H
+#define CORDON_REPORT_INFER_H
+
+#include "policy/policy.h"
+#include "report/violation.h"
+
+#define INFER_BYTES_MAX ((size_t)1 << 20) /* of one text, from its end */
+#define INFER_COMPLAINTS_MAX 500	  /* lines looked at closely */
+#define INFER_TRIES_MAX 2000		  /* paths and hosts asked about */
+
+struct infer {
+	const struct policy *policy;
+	struct world world;
+	struct arena *arena;	       /* for what the world remembers */
+	struct violations *violations; /* what is found is added here */
+	unsigned complaints, tries;    /* so far, over all texts */
+};
+
+void infer_text(struct infer *in, struct str text);
+
+#endif

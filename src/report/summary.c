@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sentences about violations, and putting many of them into few. */
+#include "report/summary.h"
+
+#include "base/path.h"
+
+/* Deeper names start as their directory at this depth: a path of a thousand components
+ * must not cost a thousand rounds. */
+#define DEPTH_MAX 16
+
+/* Violations of one operation at or below one place; a single one is its own place. */
+struct group {
+	const struct violation *first;
+	struct str place; /* empty: of no path, as for hosts */
+	size_t depth;
+	size_t n;
+	bool gone; /* merged into an earlier one */
+};
+
+struct groups {
+	struct group at[VIOLATIONS_MAX];
+	size_t n, alive;
+};
+
+static bool is_path(const struct violation *v)
+{
+	return v->object.n && v->object.p[0] == '/';
+}
+
+static void gather(struct groups *g, const struct violations *all)
+{
+	g->n = g->alive = violations_count(all);
+	for (size_t i = 0; i < g->n; i++) {
+		const struct violation *v = violations_at(all, i);
+
+		g->at[i] = (struct group){
+			.first = v,
+			.place = v->object,
+			.depth = is_path(v) ? path_depth(v->object) : 1,
+			.n = 1,
+		};
+	}
+}
+
+static void lift(struct group *g, size_t to)
+{
+	for (; g->depth > to; g->depth--)
+		g->place = is_path(g->first) ? path_parent(g->place) : (struct str){ 0 };
+}
+
+static void merge(struct groups *g, size_t depth)
+{
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t j = i + 1; j < g->n && !g->at[i].gone && g->at[i].depth == depth; j++) {
+			struct group *one = &g->at[i], *other = &g->at[j];
+
+			if (other->gone || other->depth != depth ||
+			    other->first->op != one->first->op || !str_eq(other->place, one->place))
+				continue;
+			one->n += other->n;
+			other->gone = true;
+			g->alive--;
+		}
+}
+
+/* Lifts the deepest to their directories until few enough are left. */
+static void collapse(struct groups *g, size_t most)
+{
+	while (g->alive > most) {
+		size_t deepest = 0, to;
+
+		for (size_t i = 0; i < g->n; i++)
+			if (!g->at[i].gone && g->at[i].depth > deepest)
+				deepest = g->at[i].depth;
+		if (!deepest)
+			return;
+		to = deepest > DEPTH_MAX ? DEPTH_MAX : deepest - 1;
+		for (size_t i = 0; i < g->n; i++)
+			if (!g->at[i].gone)
+				lift(&g->at[i], to);
+		merge(g, to);
+	}
+}
+
+static void print_source(struct buf *b, const struct violation *v)
+{
+	buf_adds(b, " (");
+	if (v->program[0]) {
+		buf_add_escaped(b, str_of(v->program));
+		buf_adds(b, ", ");
+	}
+	buf_adds(b, violation_source_how(v->source));
+	if (v->count > 1)
+		buf_addf(b, ", %llu times", (unsigned long long)v->count);
+	buf_addc(b, ')');
+}
+
+static void print_fix(struct buf *b, const struct fix *fix)
+{
+	if (fix->flags && !fix->remark)
+		buf_addf(b, "; to allow it: %s", fix->flags);
+	else if (fix->why_not)
+		buf_addf(b, "; %s", fix->why_not);
+	else if (fix->remark)
+		buf_adds(b, "; nothing that can be enforced here allows it");
+	if (fix->note)
+		buf_addf(b, " (%s)", fix->note);
+	if (fix->opens_secret)
+		buf_adds(b, " (warning: " FIX_SECRET_WARNING ")");
+}
+
+static void print_advice(struct buf *b, const struct violation *v,
+			 const struct violation_advisor *advisor)
+{
+	struct violation_advice advice = { 0 };
+
+	if (!advisor)
+		return;
+	advisor->advise(advisor->data, v, &advice);
+	if (advice.rule)
+		buf_addf(b, ": %s", advice.rule);
+	if (advice.origin)
+		buf_addf(b, " [%s]", advice.origin);
+	print_fix(b, &advice.fix);
+}
+
+/* What was inferred is not known, and the sentence must not sound as if it were. */
+static void print_start(struct buf *b, const struct violation *v)
+{
+	buf_addf(b, "%srefused: %s ", v->source == VIOLATION_BY_inferred ? "probably " : "",
+		 violation_op_doing(v->op));
+	buf_add_escaped(b, v->object);
+}
+
+void violation_print(struct buf *b, const struct violation *v,
+		     const struct violation_advisor *advisor)
+{
+	print_start(b, v);
+	print_source(b, v);
+	print_advice(b, v, advisor);
+}
+
+/* The advice is on the place that all of them share. */
+static void print_group(struct buf *b, const struct group *g,
+			const struct violation_advisor *advisor)
+{
+	struct violation shared = *g->first;
+
+	if (g->n == 1) {
+		violation_print(b, g->first, advisor);
+		return;
+	}
+	print_start(b, g->first);
+	buf_addf(b, " and %zu more", g->n - 1);
+	if (g->place.n) {
+		buf_adds(b, " under ");
+		buf_add_escaped(b, g->place);
+	}
+	shared.count = 1;
+	print_source(b, &shared);
+	shared.object = g->place;
+	if (g->depth > 1)
+		print_advice(b, &shared, advisor);
+}
+
+void violations_summary(struct buf *b, const struct violations *all,
+			const struct violation_advisor *advisor)
+{
+	struct groups g;
+	uint64_t left = violations_dropped(all);
+	size_t most, lines = 0;
+
+	gather(&g, all);
+	most = SUMMARY_LINES_MAX - (left ? 1 : 0);
+	collapse(&g, most);
+	if (g.alive > most)
+		most = SUMMARY_LINES_MAX - 1;
+	for (size_t i = 0; i < g.n; i++) {
+		if (g.at[i].gone)
+			continue;
+		if (lines++ >= most) {
+			left += g.at[i].n;
+			continue;
+		}
+		print_group(b, &g.at[i], advisor);
+		buf_addc(b, '\n');
+	}
+	if (left)
+		buf_addf(b, "%llu more refusals; 'cordon explain --last' lists what was kept\n",
+			 (unsigned long long)left);
+}

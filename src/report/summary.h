@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary: violations as sentences for people, a line each, at most SUMMARY_LINES_MAX
+ * of them. What does not fit is put together by directory ("and 412 more under
+ * node_modules"), the deepest first. Text from inside the sandbox is escaped.
+ */
+#ifndef CORDON_REPORT_SUMMARY_H
+#define CORDON_REPORT_SUMMARY_H
+
+#include "base/buf.h"
+#include "report/violation.h"
+
+#define SUMMARY_LINES_MAX 10
+
+/* Appends the lines, each with its newline; nothing when there is no violation. advisor
+ * may be NULL. */
+void violations_summary(struct buf *b, const struct violations *all,
+			const struct violation_advisor *advisor);
+
+/* One violation as one line without its newline. */
+void violation_print(struct buf *b, const struct violation *v,
+		     const struct violation_advisor *advisor);
+
+#endif

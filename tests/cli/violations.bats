@@ -1,0 +1,181 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What is said of a refused action: the sentence at the end, the JSON, the exit status.
+# shellcheck disable=SC2088 # the tilde is for the shell inside
+load helper
+
+setup() {
+	CORDON_TEST_TMP=$(ground) cordon_setup
+	schema=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/docs/result.schema.json
+	mkdir "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id_rsa"
+	echo rc >"$HOME/.bashrc"
+	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
+}
+
+# inside PROFILE COMMAND: captured, the object in $output, the remarks in $stderr.
+inside() {
+	run --separate-stderr cordon run -p "$1" --json -- sh -c "$2"
+	valid
+}
+
+valid() {
+	python3 -c '
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import jsonschema
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(sys.stdin))
+' "$schema" <<<"$output" || fail "not valid for the schema" "$(outcome)"
+}
+
+# sentence TEXT: exactly one remark holds it.
+sentence() {
+	[ "$(grep -cF -- "$1" <<<"$stderr")" = 1 ] || fail "wanted one sentence with: $1" "$(outcome)"
+}
+
+# about OBJECT EXPRESSION: there is one violation of it, and that is true of it.
+about() {
+	jq -e --arg object "$1" "[.violations[] | select(.object == \$object)] |
+		length == 1 and (.[0] | $2)" <<<"$output" >/dev/null ||
+		fail "not true of the violation of $1: $2" "$(outcome)"
+}
+
+quiet_about() {
+	if grep -qF -- "$1" <<<"$stderr"; then fail "not wanted: $1" "$(outcome)"; fi
+}
+
+@test "a secret that is read: one sentence, the rule, what would open it" {
+	for profile in moderate shell; do
+		inside $profile 'cat ~/.ssh/id_rsa'
+		assert_status 1
+		sentence "refused: reading $HOME/.ssh/id_rsa"
+		sentence "deny ~/.ssh (@secrets), a secret [profile $profile:"
+		sentence "to allow it: --allow-read $HOME/.ssh/id_rsa (warning: that gives a secret away)"
+		about "$HOME/.ssh/id_rsa" '.op == "read" and .fix.opens_secret and .count >= 1'
+	done
+}
+
+@test "the fix that is named works" {
+	inside moderate 'cat ~/.ssh/id_rsa'
+	run --separate-stderr bash -c "\"\$0\" run -q $(jq -r '.violations[] | select(.op == "read") | .fix.flags' <<<"$output") -- cat \"\$1\"" \
+		"$CORDON" "$HOME/.ssh/id_rsa"
+	assert_status 0
+	assert_output key
+}
+
+@test "a write to a shell's start file" {
+	inside moderate 'echo x >> ~/.bashrc'
+	assert_equal "$(cat "$HOME/.bashrc")" rc
+	sentence "refused: writing $HOME/.bashrc"
+	sentence "[profile moderate:"
+	sentence "to allow it: --allow-write $HOME/.bashrc"
+	about "$HOME/.bashrc" '.op == "write" and .fix.opens_secret == false'
+}
+
+@test "a hook that does not exist yet" {
+	mkdir -p .git/hooks
+	inside moderate 'echo > .git/hooks/pre-commit'
+	refute_file .git/hooks/pre-commit
+	sentence "refused: writing $WORKDIR/.git/hooks/pre-commit"
+	about "$WORKDIR/.git/hooks/pre-commit" '.op == "write"'
+}
+
+@test "a place outside the workdir" {
+	mkdir "$SCRATCH/elsewhere"
+	inside moderate "touch $SCRATCH/elsewhere/x"
+	sentence "refused: writing $SCRATCH/elsewhere/x"
+	about "$SCRATCH/elsewhere/x" '.fix.flags | startswith("--allow-write ")'
+	refute_file "$SCRATCH/elsewhere/x"
+}
+
+@test "a host, by the name that was wanted" {
+	inside moderate 'echo "curl: (6) Could not resolve host: example.com" >&2; exit 6'
+	assert_status 6
+	sentence "probably refused: looking up example.com (inferred from the output): network off"
+	about example.com '.op == "resolve" and .source == "inferred" and .fix.flags != null'
+}
+
+@test "what is not there, or not refused, is no violation" {
+	inside moderate 'cat /nonexistent ./none ~/.ssh/none; cat /etc/passwd >/dev/null; mkdir -p made; ls made'
+	quiet_about refused
+	assert_json '.violations == []'
+}
+
+@test "no advice where ordinary permissions decide" {
+	is_root && skip "root is refused nothing"
+	inside moderate 'cat /etc/shadow; touch /usr/x'
+	quiet_about "to allow it"
+	assert_json '[.violations[] | select(.fix != null)] == []'
+}
+
+@test "--quiet says nothing, --report none looks for nothing" {
+	run --separate-stderr cordon run -q --json -- sh -c 'cat ~/.ssh/id_rsa'
+	quiet_about refused
+	about "$HOME/.ssh/id_rsa" '.op == "read"'
+	run --separate-stderr cordon run --report none --json -- sh -c 'cat ~/.ssh/id_rsa'
+	quiet_about refused
+	assert_json '.violations == []'
+}
+
+@test "many refusals: at most ten lines" {
+	mkdir "$HOME/tree"
+	for i in $(seq 60); do echo x >"$HOME/tree/f$i"; done
+	run --separate-stderr cordon run --json -- sh -c 'for f in ~/tree/*; do echo x >>"$f"; done'
+	sentence " more under $HOME/tree"
+	[ "$(grep -c refused <<<"$stderr")" -le 10 ] || fail "too many lines" "$(outcome)"
+	assert_json '.violations | length >= 60'
+}
+
+@test "names from inside cannot act on the terminal" {
+	inside moderate "printf 'cat: %s/.ssh/id_rsa: Permission denied\\n' \"\$HOME\" >&2; printf 'curl: (6) Could not resolve host: \\033[31mx.example\\n' >&2"
+	if grep -q $'\033' <<<"$stderr"; then fail "an escape got through" "$(outcome)"; fi
+}
+
+@test "what is printed decides nothing: --on-violation fail" {
+	run --separate-stderr cordon run --on-violation fail --json -- sh -c 'echo "cat: $HOME/.ssh/id_rsa: Permission denied"'
+	[ "$status" != 125 ] || grep -q 'does not observe' <<<"$output$stderr" || fail "inferred and yet it failed" "$(outcome)"
+}
+
+@test "--watch says it when it happens, and not again at the end" {
+	run --separate-stderr cordon run --watch --json -- sh -c 'cat ~/.ssh/id_rsa'
+	sentence "refused: reading $HOME/.ssh/id_rsa"
+}
+
+@test "explain --last: the violations of the last run that had any" {
+	run -0 --separate-stderr cordon explain --last
+	assert_output "no run with a refused action is on record"
+	run -0 --separate-stderr cordon explain --last --json
+	assert_json '.violations == []'
+	inside moderate 'cat ~/.ssh/id_rsa; true sekrit-argument'
+	run -0 --separate-stderr cordon explain --last
+	assert_contains "the run of sh in $WORKDIR, profile moderate"
+	assert_contains "$HOME/.ssh/id_rsa"
+	assert_contains "to allow it: --allow-read $HOME/.ssh/id_rsa"
+	assert_contains "warning: that gives a secret away"
+	run -0 --separate-stderr cordon explain --last --json
+	assert_json '.violations[0].op == "read" and .program == "sh"'
+	assert_equal "$(stat -c %a "$HOME/.cordon/last-run.json")" 600
+	if grep -q sekrit "$HOME/.cordon/last-run.json"; then fail "an argument was kept"; fi
+	[ "$(find "$HOME/.cordon" -name '.last-run*')" = "" ] || fail "debris"
+	# A run in which nothing is refused leaves the record alone.
+	cordon run -q true
+	run -0 --separate-stderr cordon explain --last
+	assert_contains "$HOME/.ssh/id_rsa"
+	run -125 --separate-stderr cordon explain --last "$HOME"
+}
+
+@test "a record that cannot be written is no concern of the run" {
+	is_root && skip "root can write everywhere"
+	mkdir "$HOME/.cordon"
+	chmod 500 "$HOME/.cordon"
+	inside moderate 'cat ~/.ssh/id_rsa; exit 7'
+	assert_status 7
+	refute_file "$HOME/.cordon/last-run.json"
+}
+
+@test "a broken record is an error with its place" {
+	mkdir "$HOME/.cordon"
+	echo '{"violations": [' >"$HOME/.cordon/last-run.json"
+	run -125 --separate-stderr cordon explain --last
+	[[ $stderr == *last-run.json:* ]] || fail "no place" "$(outcome)"
+}

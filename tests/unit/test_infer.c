@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report/infer: the wordings of several tools, and what must not be believed. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "policy/profiles.h"
+#include "report/infer.h"
+#include "world_fake.h"
+
+static struct arena a;
+static struct fake_world fake;
+static struct policy *policy;
+static struct violations *all;
+
+static void setup(void)
+{
+	static struct config builtin;
+	static struct layer flags;
+	struct cordon_error err;
+	struct policy_input in = {
+		.builtin = &builtin, .flags = &flags, .world = &fake.world,
+		.places = { .workdir = STR("/w"), .home = STR("/home/u"), .tmp = STR("/tmp"),
+			    .data = STR("/w"), .cordon_home = STR("/home/u/.cordon") },
+	};
+
+	arena_init(&a, (size_t)256 << 20);
+	fake_world_init(&fake, &a);
+	fake_world_add(&fake, STR("/home/u/.ssh/id_rsa"), NODE_FILE);
+	fake_world_add(&fake, STR("/home/u/.bashrc"), NODE_FILE);
+	fake_world_add(&fake, STR("/home/u/with space"), NODE_FILE);
+	fake_world_add(&fake, STR("/w/.git/hooks"), NODE_DIR);
+	fake_world_add(&fake, STR("/w/plain"), NODE_FILE);
+	fake_world_add(&fake, STR("/usr/lib"), NODE_DIR);
+	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
+	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
+	all = violations_new();
+}
+
+static void teardown(void)
+{
+	violations_free(all);
+	arena_free(&a);
+}
+
+TestSuite(infer, .init = setup, .fini = teardown);
+
+static void read_text(struct str text)
+{
+	struct infer in = { .policy = policy, .world = fake.world, .arena = &a,
+			    .violations = all };
+
+	infer_text(&in, text);
+}
+
+static const struct {
+	const char *tool, *text;
+	enum violation_op op;
+	const char *object;
+} believed[] = {
+	{ "cat", "cat: /home/u/.ssh/id_rsa: No such file or directory\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "cat, Landlock", "cat: /home/u/.ssh/id_rsa: Permission denied\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "bash", "bash: line 1: /home/u/.bashrc: Read-only file system\n", VIOLATION_write,
+	  "/home/u/.bashrc" },
+	{ "bash, Landlock", "bash: line 1: /home/u/.bashrc: Permission denied\n", VIOLATION_write,
+	  "/home/u/.bashrc" },
+	{ "dash", "sh: 1: cannot create /home/u/.bashrc: Permission denied\n", VIOLATION_write,
+	  "/home/u/.bashrc" },
+	{ "bash, relative", "bash: line 1: .git/hooks/pre-commit: Read-only file system\n",
+	  VIOLATION_write, "/w/.git/hooks/pre-commit" },
+	{ "mkdir", "mkdir: cannot create directory '.claude': Permission denied\n",
+	  VIOLATION_write, "/w/.claude" },
+	{ "mkdir in UTF-8",
+	  "mkdir: cannot create directory \xe2\x80\x98.claude\xe2\x80\x99: Permission denied\n",
+	  VIOLATION_write, "/w/.claude" },
+	{ "touch", "touch: cannot touch '/usr/x': Read-only file system\n", VIOLATION_write,
+	  "/usr/x" },
+	{ "ls", "ls: cannot open directory '/home/u/.ssh': Permission denied\n", VIOLATION_read,
+	  "/home/u/.ssh" },
+	{ "python",
+	  "Traceback (most recent call last):\n"
+	  "PermissionError: [Errno 13] Permission denied: '/home/u/.ssh/id_rsa'\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "python, write", "OSError: [Errno 30] Read-only file system: '/usr/x'\n",
+	  VIOLATION_write, "/usr/x" },
+	{ "node", "Error: EACCES: permission denied, open '/home/u/.ssh/id_rsa'\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "node, write", "Error: EROFS: read-only file system, mkdir '/usr/x'\n", VIOLATION_write,
+	  "/usr/x" },
+	{ "git", "error: could not lock config file /home/u/.gitconfig: Permission denied\n",
+	  VIOLATION_write, "/home/u/.gitconfig" },
+	{ "git, quoted", "warning: unable to access '/home/u/.ssh/id_rsa': Permission denied\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "go", "panic: open /home/u/.ssh/id_rsa: permission denied\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "go, write", "mkdir /usr/x: read-only file system\n", VIOLATION_write, "/usr/x" },
+	{ "cargo",
+	  "error: failed to create directory `/usr/x`\n\nCaused by:\n"
+	  "  Read-only file system (os error 30)\n",
+	  VIOLATION_write, "/usr/x" },
+	{ "java", "java.io.FileNotFoundException: /home/u/.ssh/id_rsa (Permission denied)\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "java.nio", "java.nio.file.AccessDeniedException: /home/u/.ssh/id_rsa\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "ruby", "x.rb:1: Permission denied @ rb_sysopen - (`/home/u/.ssh/id_rsa')\n",
+	  VIOLATION_OP_COUNT, NULL },
+	{ "a space", "cat: /home/u/with space: Permission denied\n", VIOLATION_write,
+	  "/home/u/with space" },
+	{ "the end of a terminal line", "cat: /home/u/.ssh/id_rsa: Permission denied\r\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "no newline", "cat: /home/u/.ssh/id_rsa: Permission denied", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "curl", "curl: (6) Could not resolve host: example.com\n", VIOLATION_resolve,
+	  "example.com" },
+	{ "node", "Error: getaddrinfo EAI_AGAIN example.com\n", VIOLATION_resolve, "example.com" },
+	{ "wget", "wget: unable to resolve host address 'example.com'\n", VIOLATION_resolve,
+	  "example.com" },
+	{ "go", "Get \"https://example.com\": dial tcp: lookup example.com on 1.1.1.1:53: x\n",
+	  VIOLATION_resolve, "example.com" },
+	{ "ssh", "ssh: Could not resolve hostname example.com: Name or service not known\n",
+	  VIOLATION_resolve, "example.com" },
+	/* Not refused, not there, or not a complaint. */
+	{ "allowed", "cat: /w/plain: Permission denied\n", VIOLATION_OP_COUNT, NULL },
+	{ "missing", "cat: /w/none: No such file or directory\n", VIOLATION_OP_COUNT, NULL },
+	{ "missing elsewhere", "cat: /usr/none: No such file or directory\n", VIOLATION_OP_COUNT,
+	  NULL },
+	{ "missing secret", "cat: /home/u/.ssh/other: No such file or directory\n",
+	  VIOLATION_OP_COUNT, NULL },
+	{ "no complaint", "/home/u/.ssh/id_rsa\n", VIOLATION_OP_COUNT, NULL },
+	{ "no path", "Permission denied\n", VIOLATION_OP_COUNT, NULL },
+	{ "nothing", "", VIOLATION_OP_COUNT, NULL },
+};
+
+Test(infer, wordings)
+{
+	for (size_t i = 0; i < sizeof(believed) / sizeof(believed[0]); i++) {
+		const struct violation *v;
+
+		violations_free(all);
+		all = violations_new();
+		read_text(str_of(believed[i].text));
+		cr_assert_eq(violations_count(all), believed[i].object ? 1 : 0, "%s: %zu",
+			     believed[i].tool, violations_count(all));
+		if (!believed[i].object)
+			continue;
+		v = violations_at(all, 0);
+		cr_assert_str_eq(v->object.p, believed[i].object, "%s", believed[i].tool);
+		cr_assert_eq(v->op, believed[i].op, "%s: %s", believed[i].tool,
+			     violation_op_to_string(v->op));
+		cr_assert_eq(v->source, VIOLATION_BY_inferred);
+	}
+}
+
+Test(infer, what_was_seen_is_not_inferred_again)
+{
+	struct violation v = { .op = VIOLATION_write, .source = VIOLATION_BY_guard,
+			       .object = STR("/home/u/.bashrc") };
+
+	violations_add(all, &v);
+	read_text(STR("bash: line 1: /home/u/.bashrc: Permission denied\n"));
+	cr_assert_eq(violations_count(all), 1);
+	cr_assert_eq(violations_at(all, 0)->count, 1);
+	cr_assert_eq(violations_at(all, 0)->source, VIOLATION_BY_guard);
+}
+
+Test(infer, is_bounded)
+{
+	struct infer in = { .policy = policy, .world = fake.world, .arena = &a,
+			    .violations = all };
+	autobuf struct buf b = buf_make((size_t)4 << 20);
+
+	buf_adds(&b, "cat: /home/u/.ssh/id_rsa: Permission denied\n");
+	while (b.n < ((size_t)2 << 20))
+		buf_adds(&b, "x: a b c d e f g h i j k: Permission denied\n");
+	cr_assert_not(b.failed);
+	infer_text(&in, buf_str(&b));
+	/* Its beginning is too far from the end. */
+	cr_assert_eq(violations_count(all), 0);
+	cr_assert_leq(in.complaints, INFER_COMPLAINTS_MAX);
+	cr_assert_geq(in.tries, INFER_TRIES_MAX);
+}
