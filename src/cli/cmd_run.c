@@ -177,6 +177,9 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	case RUN_CAUSE_output:
 		say_limit(r, KEY_OUTPUT, "the command was ended because it printed too much");
 		break;
+	case RUN_CAUSE_file_size:
+		say_limit(r, KEY_FILE_SIZE, "the command was ended because of a file's size");
+		break;
 	case RUN_CAUSE_policy:
 		if (!result->error.code)
 			out_loud(r->on_violation == VIOLATION_FAIL ?

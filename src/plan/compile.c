@@ -58,6 +58,14 @@ const struct op *plan_shown_by(const struct plan *plan, struct str path, const s
 	return nearest;
 }
 
+uint64_t plan_tmp_size(const struct policy *policy)
+{
+	uint64_t size = policy_number(policy, KEY_TMP_SIZE);
+	uint64_t memory = policy_number(policy, KEY_MEMORY);
+
+	return memory && (!size || memory < size) ? memory : size;
+}
+
 struct op *plan_emit(struct compiler *c, enum op_kind kind, struct str path)
 {
 	struct op *op = vec_push(&c->plan->ops, c->arena);

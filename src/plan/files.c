@@ -242,7 +242,7 @@ static void emit_private(struct tree *t, const struct spot *p, const struct deci
 		op->node = p->node;
 	}
 	if (tmpfs)
-		op->number = policy_number(t->c->in->policy, KEY_TMP_SIZE);
+		op->number = plan_tmp_size(t->c->in->policy);
 	push_view(t, (struct view){ p->path, ACCESS_WRITE, !tmpfs || d->exec, .scratch = true });
 	if (tmpfs && !d->exec)
 		plan_emit(t->c, OP_NOEXEC, p->path);

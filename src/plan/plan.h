@@ -124,6 +124,10 @@ const struct op *plan_shown_by(const struct plan *plan, struct str path, const s
 /* What it shows there; for ROOT_HOST the number decides. */
 enum op_view op_view_of(const struct op *op);
 
+/* The size of a private directory in memory, which is no way around the limit of memory
+ * either; 0: the kernel's default. */
+uint64_t plan_tmp_size(const struct policy *policy);
+
 /* One line an operation; values of variables are not shown. */
 void plan_print(struct buf *b, const struct plan *plan);
 /* NULL when memory is out. */

@@ -8,6 +8,8 @@
 /* Survivors get less grace than a command that was interrupted. */
 #define SURVIVOR_GRACE_MS 500
 #define KILL_AGAIN_MS 10
+/* The kernel ends a namespace by itself, many processes one after the other. */
+#define KILL_ENCLOSED_MS 300
 /* Only a process stuck in the kernel, or one we may not signal, lasts this long. */
 #define KILL_PATIENCE_MS 3000
 
@@ -21,22 +23,47 @@ static uint64_t grace(const struct run *run)
 static void over(struct run *run)
 {
 	loop_clear_timer(run->loop, &run->phase_timer);
+	loop_clear_timer(run->loop, &run->sample);
 	if (run->request->capture)
 		capture_finish(&run->capture);
 	loop_stop(run->loop);
 }
 
+/* A namespace that is ended takes the account of its processes along. */
+static void note_usage(struct run *run)
+{
+	struct meter_reading now;
+
+	meter_read(&run->meter, 0, &now);
+	run->seen = run->result.usage;
+	run->seen.user_ms += now.user_ms;
+	run->seen.sys_ms += now.sys_ms;
+	run->seen.max_rss_kb = meter_peak(&run->meter) / 1024;
+}
+
+/* The whole namespace at once, so that nothing can fork away. */
+static bool kill_enclosed(struct run *run)
+{
+	if (!run->request->encloses || run->main_gone || run->phase == RUN_PHASE_killing)
+		return false;
+	note_usage(run);
+	return kill(run->main.pid, SIGKILL) == 0;
+}
+
 static void kill_all(struct run *run)
 {
+	bool enclosed = kill_enclosed(run);
 	uint64_t spent;
 
 	if (run->phase != RUN_PHASE_killing)
 		run->killing_since = loop_now();
 	run->phase = RUN_PHASE_killing;
-	tree_kill(&run->tree);
+	if (!enclosed)
+		tree_kill(&run->tree);
 	/* Ever less often: what did not die at once is waiting for the kernel. */
 	spent = loop_now() - run->killing_since;
-	loop_set_timer(run->loop, &run->phase_timer, KILL_AGAIN_MS + spent / 2);
+	loop_set_timer(run->loop, &run->phase_timer,
+		       (enclosed ? KILL_ENCLOSED_MS : KILL_AGAIN_MS) + spent / 2);
 }
 
 static void ask_all(struct run *run, uint64_t patience_ms)
@@ -89,6 +116,13 @@ void run_progress(struct run *run)
 	loop_set_timer(run->loop, &run->phase_timer, SETTLE_MS);
 }
 
+/* Asking would let it go on for as long as the grace lasts. */
+static bool ends_at_once(enum run_cause cause)
+{
+	return cause == RUN_CAUSE_memory || cause == RUN_CAUSE_cpu || cause == RUN_CAUSE_procs ||
+	       cause == RUN_CAUSE_output;
+}
+
 void run_stop(struct run *run, enum run_cause cause)
 {
 	if (!run->main_gone && !run->cause_set) {
@@ -97,7 +131,9 @@ void run_stop(struct run *run, enum run_cause cause)
 	}
 	run->phase_timer.fired = phase_over;
 	run->phase_timer.data = run;
-	if (run->phase < RUN_PHASE_asked)
+	if (ends_at_once(cause) && run->phase < RUN_PHASE_killing)
+		kill_all(run);
+	else if (run->phase < RUN_PHASE_asked)
 		ask_all(run, grace(run));
 }
 

@@ -3,6 +3,7 @@
 #include "run/execute.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -191,7 +192,8 @@ static void refuse(struct run_result *ret, const struct cordon_error *err)
 }
 
 /* The write end must be closed before the backend's report is read to its end. */
-static int confirm(const struct backend *backend, struct launch *launch, struct run_result *ret)
+static int confirm(const struct backend *backend, struct launch *launch,
+		   const struct run_limits *limits, struct run_result *ret)
 {
 	struct cordon_error why;
 	int status = -1;
@@ -203,7 +205,7 @@ static int confirm(const struct backend *backend, struct launch *launch, struct 
 		return 0;
 	if (backend->confirm(launch, &status, &why) == 0) {
 		if (status >= 0 && WIFSIGNALED(status)) {
-			ret->cause = RUN_CAUSE_signal;
+			ret->cause = run_cause_of_signal(limits, WTERMSIG(status));
 			ret->exit_code = -1;
 			ret->signal = WTERMSIG(status);
 		}
@@ -213,6 +215,26 @@ static int confirm(const struct backend *backend, struct launch *launch, struct 
 	ret->exit_code = -1;
 	ret->error = why;
 	return 0;
+}
+
+/* The file systems in memory that the plan makes, for the meter. */
+static const char *const *memory_places(struct arena *a, const struct plan *plan)
+{
+	VEC(const char *) places = { 0 };
+	const char **end;
+
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_TMPFS || op->kind == OP_DEV) {
+			const char **place = vec_push(&places, a);
+
+			if (place)
+				*place = op->path.p;
+		}
+	end = vec_push(&places, a);
+	if (!end)
+		return NULL;
+	*end = NULL;
+	return places.at;
 }
 
 /* What watches along, each deciding from the plan whether it is needed. */
@@ -240,9 +262,9 @@ static int make_parts(struct arena *a, const struct part_input *in, struct parts
 	return 0;
 }
 
-static int run_launch(const struct backend *backend, struct launch *launch, const struct plan *plan,
-		      const struct execute_options *options, const struct parts *parts,
-		      struct run_result *ret, struct cordon_error *err)
+static int run_launch(struct arena *a, const struct backend *backend, struct launch *launch,
+		      const struct plan *plan, const struct execute_options *options,
+		      const struct parts *parts, struct run_result *ret, struct cordon_error *err)
 {
 	struct run_request request = {
 		.program = launch->program,
@@ -252,6 +274,7 @@ static int run_launch(const struct backend *backend, struct launch *launch, cons
 		.start = start,
 		.start_data = launch,
 		.wrappers = launch->wrappers,
+		.encloses = launch->wrappers,
 		.new_session = launch->new_session,
 		.capture = options->capture,
 		.stdin_null = options->stdin_null,
@@ -264,11 +287,18 @@ static int run_launch(const struct backend *backend, struct launch *launch, cons
 	};
 	int r;
 
+	/* In a user namespace of their own only the run's processes count. */
+	request.limits.procs_alone = launch->clone_flags & CLONE_NEWUSER;
+	if (request.limits.memory) {
+		request.places = memory_places(a, plan);
+		if (!request.places)
+			return err_nomem(err, stage);
+	}
 	if (!options->capture)
 		request.limits.output = 0;
 	r = run_supervise(&request, ret, err);
 	if (r == 0)
-		r = confirm(backend, launch, ret);
+		r = confirm(backend, launch, &request.limits, ret);
 	return r;
 }
 
@@ -306,7 +336,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		refuse(ret, &why);
 		return 0;
 	}
-	r = run_launch(backend, &launch, plan, options, &parts, ret, err);
+	r = run_launch(a, backend, &launch, plan, options, &parts, ret, err);
 	if (r == 0)
 		remove_scratch(&launch, ret);
 	launch_close(&launch);

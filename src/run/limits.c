@@ -8,9 +8,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SAMPLE_MS 100
-#define CPU_SAMPLE_MIN_MS 10
+/* Between two samples, whatever is left. */
+#define SAMPLE_MIN_MS 5
+#define SAMPLE_MAX_MS 100
 #define CPU_SAMPLE_MAX_MS 1000
+/* What a machine can do in a millisecond with each processor: take into use memory that
+ * the kernel has to clear, and make processes. */
+#define BYTES_PER_MS ((uint64_t)2 << 20)
+#define TASKS_PER_MS 20
+/* A sample may take this part of the time. */
+#define SAMPLE_SHARE 4
+/* The kernel stops a fork bomb between two samples; the sample names it. */
+#define PROCS_SLACK 32
 
 static void add(struct spawn_rlimit *list, size_t *n, int resource, uint64_t value)
 {
@@ -33,7 +42,18 @@ size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret)
 		add(ret, &n, RLIMIT_CPU, limits->cpu_ms / 1000 + 2);
 		ret[n - 1].hard++;
 	}
+	if (limits->procs && limits->procs_alone)
+		add(ret, &n, RLIMIT_NPROC, limits->procs + PROCS_SLACK);
 	return n;
+}
+
+enum run_cause run_cause_of_signal(const struct run_limits *limits, int sig)
+{
+	if (sig == SIGXCPU && limits->cpu_ms)
+		return RUN_CAUSE_cpu;
+	if (sig == SIGXFSZ && limits->file_size)
+		return RUN_CAUSE_file_size;
+	return RUN_CAUSE_signal;
 }
 
 static void time_is_up(void *data)
@@ -41,38 +61,63 @@ static void time_is_up(void *data)
 	run_stop(data, RUN_CAUSE_timeout);
 }
 
-/* The tree cannot use more than all processors at once, so nothing can happen before
- * the rest divided by their number. */
-static uint64_t next_cpu_sample(uint64_t rest_ms)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t ms = rest_ms / (uint64_t)(cpus > 0 ? cpus : 1);
-
-	if (ms < CPU_SAMPLE_MIN_MS)
-		return CPU_SAMPLE_MIN_MS;
-	return ms > CPU_SAMPLE_MAX_MS ? CPU_SAMPLE_MAX_MS : ms;
+	return a < b ? a : b;
 }
 
+/* The tree cannot use more than all processors at once, so nothing can happen before what
+ * is left divided by what they can do. */
+static uint64_t next_sample(const struct run_limits *limits, const struct meter_reading *now)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t cpus = online > 0 ? (uint64_t)online : 1;
+	uint64_t ms = limits->memory || limits->procs ? SAMPLE_MAX_MS : CPU_SAMPLE_MAX_MS;
+
+	if (limits->cpu_ms)
+		ms = least(ms, (limits->cpu_ms - now->user_ms - now->sys_ms) / cpus);
+	if (limits->memory)
+		ms = least(ms, (limits->memory - now->memory) / BYTES_PER_MS / cpus);
+	if (limits->procs)
+		ms = least(ms, (limits->procs - now->tasks) / TASKS_PER_MS / cpus);
+	return ms < SAMPLE_MIN_MS ? SAMPLE_MIN_MS : ms;
+}
+
+/* False when a limit was passed. */
+static bool judge(struct run *run, const struct meter_reading *now)
+{
+	const struct run_limits *limits = &run->request->limits;
+
+	if (limits->cpu_ms && now->user_ms + now->sys_ms > limits->cpu_ms)
+		run_stop(run, RUN_CAUSE_cpu);
+	else if (limits->memory && now->memory > limits->memory)
+		run_stop(run, RUN_CAUSE_memory);
+	else if (limits->procs && now->tasks > limits->procs)
+		run_stop(run, RUN_CAUSE_procs);
+	else
+		return true;
+	return false;
+}
+
+/* Also while the tree is asked to end: that is no time in which it may do as it likes. */
 static void take_sample(void *data)
 {
 	struct run *run = data;
 	const struct run_limits *limits = &run->request->limits;
-	struct tree_usage now;
-	uint64_t next = SAMPLE_MS;
+	uint64_t began = loop_now(), pause;
+	struct meter_reading now;
 
-	tree_measure(&run->tree, &now);
-	now.cpu_ms += run->result.usage.user_ms + run->result.usage.sys_ms;
-	if (limits->cpu_ms && now.cpu_ms > limits->cpu_ms)
-		run_stop(run, RUN_CAUSE_cpu);
-	else if (limits->memory && now.resident_bytes > limits->memory)
-		run_stop(run, RUN_CAUSE_memory);
-	else if (limits->procs && now.processes > limits->procs)
-		run_stop(run, RUN_CAUSE_procs);
-	if (run->phase != RUN_PHASE_running)
+	if (run->phase == RUN_PHASE_killing)
 		return;
-	if (limits->cpu_ms && (!limits->memory && !limits->procs))
-		next = next_cpu_sample(limits->cpu_ms - now.cpu_ms);
-	loop_set_timer(run->loop, &run->sample, next);
+	meter_read(&run->meter, limits->memory, &now);
+	now.user_ms += run->result.usage.user_ms;
+	now.sys_ms += run->result.usage.sys_ms;
+	if (!judge(run, &now))
+		return;
+	pause = (loop_now() - began) * SAMPLE_SHARE;
+	if (pause < next_sample(limits, &now))
+		pause = next_sample(limits, &now);
+	loop_set_timer(run->loop, &run->sample, pause);
 }
 
 void run_start_limits(struct run *run)
@@ -84,14 +129,6 @@ void run_start_limits(struct run *run)
 	run->timeout.data = run->sample.data = run;
 	if (limits->timeout_ms)
 		loop_set_timer(run->loop, &run->timeout, limits->timeout_ms);
-	if (limits->memory || limits->procs)
-		loop_set_timer(run->loop, &run->sample, SAMPLE_MS);
-	else if (limits->cpu_ms)
-		loop_set_timer(run->loop, &run->sample, next_cpu_sample(limits->cpu_ms));
-}
-
-void run_clear_limits(struct run *run)
-{
-	loop_clear_timer(run->loop, &run->timeout);
-	loop_clear_timer(run->loop, &run->sample);
+	if (limits->memory || limits->procs || limits->cpu_ms)
+		loop_set_timer(run->loop, &run->sample, SAMPLE_MIN_MS);
 }

@@ -28,15 +28,17 @@ struct run_stream {
 	bool truncated; /* there was more */
 };
 
+struct run_usage {
+	uint64_t user_ms, sys_ms; /* of all processes that were waited for */
+	uint64_t max_rss_kb;	  /* of the largest one */
+};
+
 struct run_result {
 	enum run_cause cause;
 	int exit_code; /* -1 when the command did not exit by itself */
 	int signal;    /* 0 when no signal ended it */
 	uint64_t duration_ms;
-	struct {
-		uint64_t user_ms, sys_ms; /* of all processes that were waited for */
-		uint64_t max_rss_kb;	  /* of the largest one */
-	} usage;
+	struct run_usage usage;
 	size_t survivors; /* processes that outlived the command and had to be ended */
 	size_t left;	  /* processes that could not be ended: 0 unless the kernel refused */
 	const char *debris; /* a directory of the run that could not be removed; or NULL */

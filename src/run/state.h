@@ -14,6 +14,7 @@
 #define CORDON_RUN_STATE_H
 
 #include "run/capture.h"
+#include "run/meter.h"
 #include "run/part.h"
 #include "run/supervise.h"
 #include "run/tree.h"
@@ -25,13 +26,15 @@ enum run_phase {
 	RUN_PHASE_killing,
 };
 
-#define RUN_RLIMITS_MAX 4
+#define RUN_RLIMITS_MAX 5
 
 struct run {
 	const struct run_request *request;
 	struct run_result result;
 	struct loop *loop;
 	struct tree tree;
+	struct meter meter;
+	struct run_usage seen; /* before everything was killed */
 	struct capture capture;
 	struct spawned main;
 	struct loop_watch main_watch, outcome_watch, handover_watch;
@@ -64,6 +67,5 @@ void run_end_parts(struct run *run); /* accepts a run in which none began */
 /* limits.c: ceilings the kernel holds, and the timers for those it does not. */
 size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret);
 void run_start_limits(struct run *run);
-void run_clear_limits(struct run *run);
 
 #endif

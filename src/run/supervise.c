@@ -68,7 +68,7 @@ static void note_main_end(struct run *run, const siginfo_t *info)
 	loop_unwatch(run->loop, &run->main_watch);
 	loop_unwatch(run->loop, &run->outcome_watch);
 	read_outcome(run);
-	run_clear_limits(run);
+	loop_clear_timer(run->loop, &run->timeout);
 	run->result.duration_ms = loop_now() - run->started;
 	if (info->si_code == CLD_EXITED)
 		run->result.exit_code = info->si_status;
@@ -200,6 +200,9 @@ static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error 
 	failed = tree_open(&run->tree, err);
 	if (failed)
 		return failed;
+	if (run->request->limits.memory)
+		meter_open(&run->meter, &run->tree, run->request->places);
+	run->meter.tree = &run->tree;
 	failed = start_command(run, ignored, err);
 	if (failed)
 		return failed;
@@ -253,10 +256,23 @@ static void name_cause(struct run *run)
 		r->signal = 0;
 	} else if (run->cause_set && r->cause != RUN_CAUSE_signal)
 		return;
-	else if (r->signal == SIGXCPU && run->request->limits.cpu_ms)
-		r->cause = RUN_CAUSE_cpu;
+	else if (r->signal)
+		r->cause = run_cause_of_signal(&run->request->limits, r->signal);
 	else
-		r->cause = r->signal ? RUN_CAUSE_signal : RUN_CAUSE_exited;
+		r->cause = RUN_CAUSE_exited;
+}
+
+static void at_least(uint64_t *value, uint64_t seen)
+{
+	if (*value < seen)
+		*value = seen;
+}
+
+static void name_usage(struct run *run)
+{
+	at_least(&run->result.usage.user_ms, run->seen.user_ms);
+	at_least(&run->result.usage.sys_ms, run->seen.sys_ms);
+	at_least(&run->result.usage.max_rss_kb, run->seen.max_rss_kb);
 }
 
 static void close_run(struct run *run)
@@ -265,6 +281,7 @@ static void close_run(struct run *run)
 		violations_unlisten(run->request->violations, &run->listener);
 	capture_close(&run->capture);
 	fd_close(&run->handover_watch.fd);
+	meter_close(&run->meter);
 	fd_close(&run->main.pidfd);
 	fd_close(&run->main.error_fd);
 	tree_close(&run->tree);
@@ -291,6 +308,7 @@ static int supervise(const struct run_request *request, const sigset_t *ignored,
 	run_end_parts(&run);
 	if (!failed) {
 		name_cause(&run);
+		name_usage(&run);
 		if (request->capture)
 			take_streams(&run);
 		*ret = run.result;

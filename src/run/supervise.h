@@ -45,12 +45,16 @@ struct run; /* a run under way */
 struct run_limits {
 	uint64_t timeout_ms;
 	uint64_t cpu_ms;    /* of the whole tree, measured; and of each process, hard */
-	uint64_t memory;    /* resident bytes of the whole tree, sampled */
-	uint64_t procs;	    /* living processes, sampled */
+	uint64_t memory;    /* bytes of the whole tree, sampled (meter.h) */
+	uint64_t procs;	    /* living processes and threads, sampled */
+	bool procs_alone;   /* nobody else's processes count for the kernel: it helps */
 	uint64_t files;	    /* open descriptors of each process */
 	uint64_t file_size; /* bytes; beyond it SIGXFSZ */
 	uint64_t output;    /* bytes of both streams; only with capture */
 };
+
+/* The limit that the kernel ended the command by with this signal, or `signal`. */
+enum run_cause run_cause_of_signal(const struct run_limits *limits, int sig);
 
 struct run_request {
 	const char *program; /* already searched for */
@@ -67,6 +71,10 @@ struct run_request {
 	/* Generations at the top of the tree that are the backend's own and must not
 	 * get the command's signals: 0 for a plain exec. */
 	unsigned wrappers;
+	/* Ending the main process ends everything, which is then tried first. */
+	bool encloses;
+	/* File systems in memory that belong to the run: see meter.h. */
+	const char *const *places;
 
 	/* What watches along; see part.h. They live at least as long as the run. */
 	struct run_part *const *parts;

@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +23,10 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "run/procfs.h"
 
 #define CHILDREN_BYTES_MAX ((size_t)4 << 20)
 #define FREEZE_PASSES_MAX 50
-
-struct stat_line {
-	char state;
-	pid_t parent, group, session;
-	uint64_t cpu_ticks;
-	int64_t resident_pages;
-};
 
 struct walk {
 	struct arena memory;
@@ -41,39 +34,6 @@ struct walk {
 	/* Called for each process when it is found, before its children are. */
 	void (*visit)(const struct tree_process *p);
 };
-
-static bool read_stat(pid_t pid, struct stat_line *ret)
-{
-	autoclose int fd = -1;
-	char path[32], text[1024];
-	uint64_t user, sys;
-	int64_t waited_user, waited_sys;
-	const char *after;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	/* The name in parentheses is the process's own choice: only its last
-	 * parenthesis can be trusted to end it. */
-	after = strrchr(text, ')');
-	if (!after || sscanf(after + 1,
-			     " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-			     " %" SCNd64 " %" SCNd64 " %*d %*d %*d %*d %*u %*u %" SCNd64,
-			     &ret->state, &ret->parent, &ret->group, &ret->session, &user, &sys,
-			     &waited_user, &waited_sys, &ret->resident_pages) != 9)
-		return false;
-	ret->cpu_ticks = user + sys + (uint64_t)waited_user + (uint64_t)waited_sys;
-	return true;
-}
-
-static bool is_alive(char state)
-{
-	return state != 'Z' && state != 'X';
-}
 
 static bool is_foreign(const struct tree *t, pid_t pid)
 {
@@ -149,9 +109,9 @@ static void add_of_thread(const struct tree *t, struct walk *w, pid_t tid, pid_t
 static void add_if_child(const struct tree *t, struct walk *w, pid_t pid, pid_t parent,
 			 unsigned depth)
 {
-	struct stat_line line;
+	struct procfs_stat line;
 
-	if (read_stat(pid, &line) && line.parent == parent)
+	if (procfs_stat(pid, &line) && line.parent == parent)
 		add_process(t, w, pid, parent, depth);
 }
 
@@ -186,11 +146,11 @@ static void walk_tree(const struct tree *t, struct walk *w)
 
 /* Holds a process that is still the one that was found: its pid may have been given to
  * a stranger since it was read, so hold it first, then look again. -1 when it is gone. */
-static int hold(const struct tree_process *p, struct stat_line *ret)
+static int hold(const struct tree_process *p, struct procfs_stat *ret)
 {
 	autoclose int pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 
-	if (pidfd < 0 || !read_stat(p->pid, ret) ||
+	if (pidfd < 0 || !procfs_stat(p->pid, ret) ||
 	    (ret->parent != p->parent && ret->parent != getpid()))
 		return -1;
 	return steal_fd(&pidfd);
@@ -200,7 +160,7 @@ static int hold(const struct tree_process *p, struct stat_line *ret)
 static bool send_signal(const struct tree_process *p, int sig)
 {
 	autoclose int pidfd = -1;
-	struct stat_line line;
+	struct procfs_stat line;
 
 	if (p->parent == getpid())
 		return kill(p->pid, sig) == 0;
@@ -212,7 +172,7 @@ static bool send_signal(const struct tree_process *p, int sig)
  * the group is in our own session, where others than the command may be in it. */
 static bool send_to_group(const struct tree_process *p, int sig)
 {
-	struct stat_line line;
+	struct procfs_stat line;
 	autoclose int pidfd = hold(p, &line);
 
 	if (pidfd < 0)
@@ -229,13 +189,13 @@ static bool is_wrapper(const struct tree *t, const struct tree_process *p)
 
 size_t tree_signal(const struct tree *t, int sig)
 {
-	struct stat_line line;
+	struct procfs_stat line;
 	struct walk w = { 0 };
 	size_t sent = 0;
 
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
-		if (!is_wrapper(t, p) && read_stat(p->pid, &line) && is_alive(line.state))
+		if (!is_wrapper(t, p) && procfs_stat(p->pid, &line) && line.alive)
 			sent += send_signal(p, sig);
 	arena_free(&w.memory);
 	return sent;
@@ -267,11 +227,11 @@ static void stop(const struct tree_process *p)
  * ended since the pass began counts: it may have left a successor behind. */
 static bool was_moving(const struct tree_process *p)
 {
-	struct stat_line line;
+	struct procfs_stat line;
 
-	if (!read_stat(p->pid, &line))
+	if (!procfs_stat(p->pid, &line))
 		return true;
-	if (!is_alive(line.state))
+	if (!line.alive)
 		return p->parent == getpid();
 	return line.state != 'T' && line.state != 't';
 }
@@ -294,14 +254,14 @@ static void freeze(const struct tree *t)
 
 size_t tree_kill(const struct tree *t)
 {
-	struct stat_line line;
+	struct procfs_stat line;
 	struct walk w = { 0 };
 	size_t alive = 0;
 
 	freeze(t);
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
-		if (read_stat(p->pid, &line) && is_alive(line.state)) {
+		if (procfs_stat(p->pid, &line) && line.alive) {
 			alive++;
 			send_signal(p, SIGKILL);
 		}
@@ -309,35 +269,32 @@ size_t tree_kill(const struct tree *t)
 	return alive;
 }
 
-void tree_measure(const struct tree *t, struct tree_usage *ret)
+void tree_each(const struct tree *t,
+	       void (*one)(void *data, const struct tree_process *p, bool wrapper), void *data)
 {
-	uint64_t ticks = 0;
-	struct stat_line line;
 	struct walk w = { 0 };
 
-	*ret = (struct tree_usage){ 0 };
 	walk_tree(t, &w);
-	vec_each(p, &w.found) {
-		if (!read_stat(p->pid, &line))
-			continue;
-		ticks += line.cpu_ticks;
-		if (!is_alive(line.state) || is_wrapper(t, p))
-			continue;
-		ret->processes++;
-		if (line.resident_pages > 0)
-			ret->resident_bytes += (uint64_t)line.resident_pages *
-					       (uint64_t)sysconf(_SC_PAGESIZE);
-	}
+	vec_each(p, &w.found)
+		one(data, p, is_wrapper(t, p));
 	arena_free(&w.memory);
-	ret->cpu_ms = ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+static void count_living(void *data, const struct tree_process *p, bool wrapper)
+{
+	struct procfs_stat line;
+	size_t *n = data;
+
+	if (!wrapper && procfs_stat(p->pid, &line))
+		*n += line.alive;
 }
 
 size_t tree_count(const struct tree *t)
 {
-	struct tree_usage usage;
+	size_t n = 0;
 
-	tree_measure(t, &usage);
-	return usage.processes;
+	tree_each(t, count_living, &n);
+	return n;
 }
 
 /* waitid with the rusage that the C library leaves out. Never blocks; 0 when nothing

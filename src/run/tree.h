@@ -48,12 +48,6 @@ struct tree {
 	void *data;
 };
 
-struct tree_usage {
-	uint64_t cpu_ms; /* of living processes and those they waited for */
-	uint64_t resident_bytes;
-	size_t processes;
-};
-
 /* `reaped`, `data` and `wrappers` are set before. */
 int tree_open(struct tree *t, struct cordon_error *err);
 void tree_close(struct tree *t); /* accepts a zeroed tree */
@@ -69,7 +63,9 @@ bool tree_signal_command(const struct tree *t, int sig, bool group);
 size_t tree_kill(const struct tree *t);
 /* Living processes, zombies not counted. */
 size_t tree_count(const struct tree *t);
-void tree_measure(const struct tree *t, struct tree_usage *ret);
+/* Calls back for every process, zombies too; `wrapper` is true for the backend's own. */
+void tree_each(const struct tree *t,
+	       void (*one)(void *data, const struct tree_process *p, bool wrapper), void *data);
 
 /* Takes in every process that has ended. False when none of the run is left. */
 bool tree_reap(const struct tree *t);

@@ -467,6 +467,21 @@ Test(limits, memory_of_the_tree)
 	run_result_free(&r);
 }
 
+Test(limits, hold_while_the_tree_is_asked_to_end)
+{
+	struct run_request q = shell("trap '' TERM; sleep 0.3; "
+				     "x=$(head -c 60000000 /dev/zero | tr '\\0' x); sleep 60");
+	struct run_result r;
+
+	q.limits.memory = 30u << 20;
+	q.limits.timeout_ms = 100;
+	q.grace_ms = 40000;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_timeout);
+	cr_assert_lt(r.duration_ms, 30000);
+	run_result_free(&r);
+}
+
 Test(limits, files_and_file_size_and_core)
 {
 	struct run_request q = shell("ulimit -n; ulimit -f; ulimit -c");
@@ -483,6 +498,13 @@ Test(limits, files_and_file_size_and_core)
 	supervise(&q, &r);
 	cr_assert_eq(run_result_status(&r), 128 + SIGXFSZ);
 	run_result_free(&r);
+	q = shell("exec head -c 2000 /dev/zero > \"${TMPDIR:-/tmp}/cordon-fsize\"");
+	q.limits.file_size = 1000;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_file_size);
+	cr_assert_eq(run_result_status(&r), 137);
+	run_result_free(&r);
+	cr_assert_eq(status_of("rm \"${TMPDIR:-/tmp}/cordon-fsize\""), 0);
 }
 
 /* A callback of somebody who watches along, as the broker will. */

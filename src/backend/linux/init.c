@@ -120,13 +120,15 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 
 CHILD_SAFE int native_child(void *data, int error_fd)
 {
-	const struct native *n = data;
+	struct native *n = data;
 	int ruleset, r = keep_from_command(n->status_fd, error_fd);
 
 	if (r == 0)
 		r = keep_from_command(n->handover_fd, error_fd);
 	if (r == 0)
 		r = native_setup(n, error_fd);
+	if (r == 0)
+		native_limit_ipc(n);
 	if (r == 0)
 		r = native_mount(&n->mounts, error_fd);
 	if (r == 0)

@@ -157,11 +157,14 @@ static CHILD_SAFE int new_mount(const char *type, const char *const options[][2]
 	return mount;
 }
 
-static CHILD_SAFE int new_tmpfs(const char *mode, const char *size, uint64_t attributes)
+static CHILD_SAFE int new_tmpfs(const char *mode, const char *size, const char *inodes,
+				uint64_t attributes)
 {
-	const char *const options[][2] = { { "mode", mode }, { "size", size } };
+	const char *const options[][2] = { { "mode", mode },
+					   { "size", size },
+					   { "nr_inodes", inodes } };
 
-	return new_mount("tmpfs", options, 2, attributes | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	return new_mount("tmpfs", options, 3, attributes | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
 /* --- before the tree changes ------------------------------------------------------- */
@@ -212,7 +215,7 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 
 	if (!wants(w, MOUNT_VEIL))
 		return 0;
-	tmpfs = new_tmpfs("0700", "4096", MOUNT_ATTR_NOEXEC);
+	tmpfs = new_tmpfs("0700", "4096", NULL, MOUNT_ATTR_NOEXEC);
 	bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0 || make_veil_files() < 0 ||
 	    set_attributes(tmpfs, MOUNT_ATTR_RDONLY, 0) < 0)
@@ -271,7 +274,7 @@ static CHILD_SAFE int start_root(struct mounter *w)
 	int tmpfs, bench;
 
 	if (w->m->empty_root) {
-		tmpfs = new_tmpfs("0755", NULL, 0);
+		tmpfs = new_tmpfs("0755", NULL, NULL, 0);
 		bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0)
 			return fail(w, "cannot make an empty root at", WORKBENCH);
@@ -368,7 +371,8 @@ static CHILD_SAFE int mount_pts(struct mounter *w, int dev)
 
 static CHILD_SAFE int mount_dev(struct mounter *w, const struct mount_step *step)
 {
-	int dev, r = attach_new(w, step, new_tmpfs("0755", step->size, MOUNT_ATTR_NOEXEC));
+	int tmpfs = new_tmpfs("0755", step->size, step->inodes, MOUNT_ATTR_NOEXEC);
+	int dev, r = attach_new(w, step, tmpfs);
 
 	if (r < 0)
 		return r;
@@ -406,9 +410,11 @@ static CHILD_SAFE int do_step(struct mounter *w, size_t i)
 	case MOUNT_VEIL:
 		return attach_new(w, step, w->m->trees[i]);
 	case MOUNT_VEIL_DIR:
-		return attach_new(w, step, new_tmpfs("0111", "65536", MOUNT_ATTR_NOEXEC));
+		return attach_new(w, step, new_tmpfs("0111", "65536", NULL, MOUNT_ATTR_NOEXEC));
 	case MOUNT_TMPFS:
-		return attach_new(w, step, new_tmpfs(step->mode, step->size, step->attributes));
+		return attach_new(w, step,
+				  new_tmpfs(step->mode, step->size, step->inodes,
+					    step->attributes));
 	case MOUNT_PROC:
 		return mount_proc(w, step);
 	case MOUNT_DEV:

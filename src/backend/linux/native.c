@@ -164,13 +164,22 @@ static bool add_bind(struct preparation *p, const struct op *op, uint64_t attrib
 	return step;
 }
 
+/* A file takes memory even when it is empty; no more of them than pages. */
+#define INODES_MIN 1024
+#define BYTES_PER_INODE 4096
+
 /* Memory behind a file system, so limited; 0 leaves it to the kernel. */
 static bool limit_size(struct preparation *p, struct mount_step *step, uint64_t bytes)
 {
+	uint64_t inodes = bytes / BYTES_PER_INODE;
+
 	if (!bytes)
 		return true;
+	if (inodes < INODES_MIN)
+		inodes = INODES_MIN;
 	step->size = arena_printf(p->arena, "%llu", (unsigned long long)bytes);
-	return step->size;
+	step->inodes = arena_printf(p->arena, "%llu", (unsigned long long)inodes);
+	return step->size && step->inodes;
 }
 
 static bool add_tmpfs(struct preparation *p, const struct op *op)
@@ -192,7 +201,7 @@ static bool add_dev(struct preparation *p, const struct op *op)
 	if (!step)
 		return false;
 	step->directory = true;
-	return limit_size(p, step, policy_number(p->plan->policy, KEY_TMP_SIZE));
+	return limit_size(p, step, plan_tmp_size(p->plan->policy));
 }
 
 static bool add_directory(struct preparation *p, enum mount_kind kind, const struct op *op)
@@ -343,6 +352,18 @@ static int prepare_ids(struct preparation *p, struct launch *launch)
 	return n->uid_map && n->gid_map ? 0 : err_nomem(p->err, stage);
 }
 
+static int prepare_ipc(struct preparation *p, const struct launch *launch)
+{
+	uint64_t memory = policy_number(p->plan->policy, KEY_MEMORY);
+
+	if (!memory || !(launch->clone_flags & CLONE_NEWIPC))
+		return 0;
+	p->native->no_ipc = seccomp_program(SECCOMP_FILTER_noipc, SECCOMP_ARCH_NATIVE);
+	p->native->shm_pages = arena_printf(p->arena, "%llu",
+					    (unsigned long long)memory / (uint64_t)getpagesize());
+	return p->native->shm_pages ? 0 : err_nomem(p->err, stage);
+}
+
 static int prepare_status(struct preparation *p, struct launch *launch)
 {
 	int end, r = fd_pipe(&launch->status_fd, &end);
@@ -403,6 +424,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 	if (r == 0)
 		r = grants_collect(a, in->plan, &grants, &p.native->landlock, err);
 	prepare_filters(&p, ret);
+	if (r == 0)
+		r = prepare_ipc(&p, ret);
 	if (r == 0)
 		r = prepare_status(&p, ret);
 	if (r < 0)

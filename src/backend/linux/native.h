@@ -48,6 +48,7 @@ struct mount_step {
 	const char *source;	/* bind: absolute path; symlink: target */
 	const char *mode;	/* tmpfs: permissions, octal */
 	const char *size;	/* tmpfs, dev: bytes; NULL: the kernel's default */
+	const char *inodes;	/* the same for the number of files */
 	uint64_t attributes;	/* MOUNT_ATTR_* */
 	uint64_t dev, ino;	/* of the source; ino 0: not compared */
 };
@@ -76,7 +77,7 @@ struct native_landlock {
 	size_t n_steps;
 };
 
-#define NATIVE_FILTERS_MAX 6
+#define NATIVE_FILTERS_MAX 7
 
 struct native {
 	const char *uid_map;	/* NULL: the parent writes the maps */
@@ -89,6 +90,10 @@ struct native {
 	struct native_landlock landlock;
 	const struct seccomp_program *filters[NATIVE_FILTERS_MAX];
 	size_t n_filters;
+	/* With a limit of memory: how many pages of System V shared memory there may be,
+	 * and the filter for a kernel that does not let it be said. */
+	const char *shm_pages;
+	const struct seccomp_program *no_ipc;
 	bool new_keyring;
 	int handover_fd;	/* in the child: the hand-over's inside; 0: none */
 	int status_fd;		/* in the child: where init writes the command's wait status */
@@ -102,6 +107,7 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd);
 
 /* The parts. Each returns 0, or a negative code after reporting to error_fd. */
 CHILD_SAFE int native_setup(const struct native *n, int error_fd);
+CHILD_SAFE void native_limit_ipc(struct native *n);
 CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd);
 CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
 /* Returns the ruleset's descriptor, -1 when there is no Landlock, or below -1 on

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Step 3, in the child: id maps, loopback, and no looking into init. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/if.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -57,4 +59,27 @@ CHILD_SAFE int native_setup(const struct native *n, int error_fd)
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		r = native_fail(error_fd, STAGE, "cannot protect", "init");
 	return r;
+}
+
+static CHILD_SAFE bool write_setting(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return done;
+}
+
+/* What System V IPC holds belongs to no process, so nobody could account for it. These
+ * are settings of the namespace that only a caller who is root may write. */
+CHILD_SAFE void native_limit_ipc(struct native *n)
+{
+	if (!n->shm_pages)
+		return;
+	if (write_setting("/proc/sys/kernel/shmall", n->shm_pages) &&
+	    write_setting("/proc/sys/kernel/sem", "250 32000 100 128") &&
+	    write_setting("/proc/sys/kernel/msgmni", "64") &&
+	    write_setting("/proc/sys/kernel/msgmnb", "16384"))
+		return;
+	n->filters[n->n_filters++] = n->no_ipc;
 }

@@ -9,7 +9,8 @@
 
 static const struct attack *const groups[] = {
 	call_attacks,	path_attacks,	  process_attacks,
-	socket_attacks, terminal_attacks, helper_programs,
+	socket_attacks, terminal_attacks, limit_attacks,
+	helper_programs,
 };
 
 enum outcome held(const char *what)

@@ -37,6 +37,7 @@ extern const struct attack path_attacks[];
 extern const struct attack process_attacks[];
 extern const struct attack socket_attacks[];
 extern const struct attack terminal_attacks[];
+extern const struct attack limit_attacks[];
 extern const struct attack helper_programs[];
 
 #endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * meter: what the processes of a run use together, read from outside through /proc.
+ *
+ * Memory is what would be free without the run: anonymous pages, shared memory, swap and
+ * page tables, and the content of the sandbox's own file systems in memory; not the cache
+ * of files on disk. First a sum that counts what processes share once for each is taken;
+ * only when that is above the limit are the mappings read, where each page counts once
+ * (meter_memory.c).
+ *
+ * Where a process cannot be looked into (it belongs to somebody else, or runs a program
+ * that nobody may read) the first sum counts for it, and shared memory that it holds
+ * without mapping it is not seen.
+ */
+#ifndef CORDON_RUN_METER_H
+#define CORDON_RUN_METER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "run/procfs.h"
+#include "run/tree.h"
+
+#define METER_PLACES_MAX 8
+
+/* An object of shared memory that somebody has open. */
+struct meter_object {
+	uint64_t inode;
+	uint64_t bytes;
+	size_t next; /* in its bucket, plus one */
+};
+
+struct meter {
+	const struct tree *tree;
+	/* Absolute paths inside of file systems in memory that belong to the run;
+	 * NULL-terminated, or NULL. */
+	const char *const *places;
+	int place_fds[METER_PLACES_MAX];
+	dev_t place_devices[METER_PLACES_MAX];
+	size_t n_places;
+	bool places_known;     /* a process has let itself be looked into */
+	dev_t shm_device;      /* of memory without a file system: memfd, MAP_SHARED, SysV */
+	uint64_t machine_base; /* the least shared memory that all others had */
+};
+
+struct meter_reading {
+	uint64_t user_ms, sys_ms; /* of living processes and those they waited for */
+	uint64_t memory;	  /* 0 unless asked for */
+	size_t tasks;		  /* processes and threads, without the backend's own */
+};
+
+void meter_open(struct meter *m, const struct tree *tree, const char *const *places);
+void meter_close(struct meter *m); /* accepts a zeroed one */
+/* memory_limit 0: memory is not measured. */
+void meter_read(struct meter *m, uint64_t memory_limit, struct meter_reading *ret);
+/* The most that any living process ever had resident, in bytes. */
+uint64_t meter_peak(const struct meter *m);
+
+/* meter_memory.c */
+uint64_t meter_memory(struct meter *m, uint64_t limit);
+/* A sum over processes; objects in it count once. */
+#define METER_BUCKETS 1024
+struct meter_sum {
+	const struct meter *meter;
+	struct arena memory;
+	VEC(struct meter_object) objects;
+	size_t buckets[METER_BUCKETS];
+	uint64_t bytes;
+	uint64_t mapped; /* of it: shared memory known only from a mapping */
+	uint64_t hidden; /* what such mappings have room for beyond what they show */
+};
+/* Adds what one /proc/PID/smaps shows. */
+void meter_add_smaps(struct meter_sum *sum, pid_t thread, const char *text);
+
+#endif

@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Using up what the machine has: H74 and H76. Every run has a generous timeout, so that a
+# limit that does not hold fails a test instead of hanging it.
+
+load helper
+
+# The shared memory of the whole machine is looked at: one test must not free what
+# another takes. (The variable is for bats.)
+# shellcheck disable=SC2034
+setup_file() {
+	BATS_NO_PARALLELIZE_WITHIN_FILE=true
+}
+
+# ended CAUSE FLAGS... -- ATTACK...: the limit ends the run, nothing of it is left, and
+# what was used is told.
+ended() {
+	local cause=$1 args
+	shift
+	args=("$@")
+
+	run --separate-stderr cordon run -q --json --timeout 50s "${FLAGS[@]}" "${args[@]}"
+	assert_status 137
+	assert_json ".cause == \"$cause\""
+	assert_json '.left == null'
+	assert_json '.usage.user_ms >= 0 and .usage.max_rss_kb > 0'
+	! pgrep -f "$ATTACK_PATH" || fail "processes are left" "$(pgrep -af "$ATTACK_PATH")"
+}
+
+# The attack gets what it wants without cordon, and with more than it needs.
+free() {
+	run env HOLD_MS=0 "$ATTACK_PATH" "$@"
+	assert_success
+}
+
+allowed() {
+	run --separate-stderr cordon run -q --json --timeout 50s --env HOLD_MS=0 "${FLAGS[@]}" "$@"
+	assert_success
+	assert_json '.cause == "exited"'
+}
+
+on_each_backend() {
+	local backend
+
+	for backend in native landlock bwrap; do
+		cordon run -q --backend $backend --fallback degrade true ||
+			must_or_skip "$backend does not work here"
+		FLAGS=(--backend $backend --fallback degrade)
+		"$@"
+	done
+}
+
+@test "H74 a fork bomb is ended, as root and as a user" {
+	free fork-bomb 300
+	on_each_backend ended procs --procs 60 -- "$ATTACK_PATH" fork-bomb 300
+	FLAGS=()
+	allowed --procs 400 -- "$ATTACK_PATH" fork-bomb 300
+}
+
+@test "H74 threads are processes to the limit" {
+	free thread-bomb 300
+	ended procs --procs 60 -- "$ATTACK_PATH" thread-bomb 300
+}
+
+@test "H74 memory of many processes" {
+	free balloon 160 20
+	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" balloon 160 20
+	FLAGS=()
+	allowed --memory 400M -- "$ATTACK_PATH" balloon 160 20
+}
+
+@test "H74 what processes share counts once" {
+	free share 60 10
+	allowed --memory 120M -- "$ATTACK_PATH" share 60 10
+	ended memory --memory 50M -- "$ATTACK_PATH" share 60 10
+}
+
+@test "H74 a memfd, open or mapped" {
+	free fill-memfd 160
+	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" fill-memfd 160
+	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" map-memfd 160
+	FLAGS=()
+	allowed --memory 400M -- "$ATTACK_PATH" map-memfd 160
+}
+
+@test "H74 shared memory that no process shows" {
+	free forget-shared 160
+	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" forget-shared 160
+}
+
+@test "H74 a process whose first thread has ended" {
+	free leaderless 160
+	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" leaderless 160
+}
+
+@test "H74 files in the private /tmp are memory" {
+	ended memory --memory 80M --tmp-size 60M -- \
+		"$ATTACK_PATH" balloon-after-file 50 /tmp/file
+	run cordon run -q --memory 80M --tmp-size 1G -- "$ATTACK_PATH" fill-file 160 /tmp/file
+	[ "$status" -eq 137 ] || [ "$status" -eq 10 ] || fail "not held" "$(outcome)"
+	run cordon run -q --memory 80M -- "$ATTACK_PATH" fill-file 160 /dev/shm/file
+	[ "$status" -eq 137 ] || [ "$status" -eq 10 ] || fail "not held" "$(outcome)"
+}
+
+@test "H74 System V shared memory stays below the limit" {
+	free sysv 64
+	run cordon run -q --memory 40M -- "$ATTACK_PATH" sysv 64
+	assert_status 10
+	# For others there is none at all: the kernel lets only root limit it.
+	is_root || return 0
+	run cordon run -q --memory 200M --env HOLD_MS=0 -- "$ATTACK_PATH" sysv 64
+	assert_success
+}
+
+@test "H76 the private /tmp fills up, not the machine" {
+	run cordon run -q --tmp-size 8M -- "$ATTACK_PATH" fill-file 64 /tmp/file
+	assert_status 10
+	assert_contains "No space left"
+	run cordon run -q --tmp-size 8M -- "$ATTACK_PATH" many-files /tmp
+	assert_status 10
+	assert_contains "No space left"
+}
+
+@test "H76 a file that grows too large" {
+	ended file_size --file-size 1M -- "$ATTACK_PATH" fill-file 8 file
+	[ "$(stat -c %s file)" -le $((1 << 20)) ] || fail "$(stat file)"
+}
+
+@test "H76 a flood of output" {
+	ended output --output 1M -- "$ATTACK_PATH" flood 200
+	run --separate-stderr cordon run -q --json --output 4M -- "$ATTACK_PATH" flood 2
+	assert_success
+}
+
+@test "H74 processor time of all processes" {
+	ended cpu --cpu 1s -- sh -c 'while :; do :; done & while :; do :; done'
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* meter, procfs: what /proc says, as text and live. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "run/meter.h"
+
+Test(procfs, a_name_cannot_change_the_numbers)
+{
+	struct procfs_stat s;
+
+	cr_assert(procfs_parse_stat("7 (a) Z 1 1 (x)) S 3 4 5 0 -1 0 0 0 0 0 100 20 3 4 20 0 6 0 1",
+				    &s));
+	cr_assert_eq(s.state, 'S');
+	cr_assert_eq(s.parent, 3);
+	cr_assert_eq(s.group, 4);
+	cr_assert_eq(s.session, 5);
+	cr_assert_eq(s.user_ticks, 103);
+	cr_assert_eq(s.sys_ticks, 24);
+	cr_assert_eq(s.threads, 6);
+	cr_assert(s.alive);
+	cr_assert_not(procfs_parse_stat("7 (a) S 3", &s));
+	cr_assert_not(procfs_parse_stat("", &s));
+}
+
+Test(procfs, fields_are_whole_lines)
+{
+	const char *text = "Name:\tRssAnon: 5 kB\nRssAnon:\t     12 kB\nXRssShmem: 1 kB\nEnd: 3";
+
+	cr_assert_eq(procfs_field(text, "RssAnon"), 12 * 1024);
+	cr_assert_eq(procfs_field(text, "RssShmem"), 0);
+	cr_assert_eq(procfs_field(text, "End"), 3 * 1024);
+	cr_assert_eq(procfs_field("", "End"), 0);
+}
+
+Test(procfs, this_process)
+{
+	struct procfs_memory memory;
+	struct procfs_stat s;
+
+	cr_assert(procfs_stat(getpid(), &s));
+	cr_assert_eq(s.parent, getppid());
+	cr_assert_eq(s.thread, getpid());
+	cr_assert(s.alive);
+	cr_assert(procfs_memory(getpid(), &memory));
+	cr_assert_gt(memory.anon, 0);
+	cr_assert_gt(memory.tables, 0);
+	cr_assert_geq(memory.peak, memory.anon);
+	cr_assert_not(procfs_stat(0, &s));
+}
+
+static const char smaps[] =
+	"00400000-00401000 r-xp 00000000 fe:00 17        /usr/bin/x\n"
+	"Size:                  4 kB\nRss:                   8 kB\nPss:                   4 kB\n"
+	"Anonymous:             2 kB\nSwapPss:               1 kB\n"
+	"7f0000000000-7f0000100000 rw-p 00000000 00:00 0\n"
+	"Rss:                 100 kB\nPss:                  50 kB\nAnonymous:           100 kB\n"
+	"SwapPss:               5 kB\n"
+	"7f1000000000-7f1000100000 rw-s 00000000 00:07 5   /memfd:a (deleted)\n"
+	"Rss:                  64 kB\nPss:                  64 kB\nAnonymous:             0 kB\n"
+	"SwapPss:               0 kB\n"
+	"7f2000000000-7f2000100000 rw-s 00000000 00:07 5   /SYSV00000000 (deleted)\n"
+	"Rss:                  64 kB\nPss:                  64 kB\nAnonymous:             0 kB\n"
+	"SwapPss:               0 kB\n";
+
+static struct meter_sum add_up(const struct meter *m, uint64_t counted_inode)
+{
+	struct meter_sum sum = { .meter = m };
+
+	arena_init(&sum.memory, 65536);
+	if (counted_inode) {
+		*(struct meter_object *)vec_push(&sum.objects, &sum.memory) = (struct meter_object){
+			.inode = counted_inode
+		};
+		sum.buckets[counted_inode % METER_BUCKETS] = sum.objects.n;
+	}
+	/* No such thread: map_files has nothing to say. */
+	meter_add_smaps(&sum, -1, smaps);
+	arena_free(&sum.memory);
+	return sum;
+}
+
+Test(meter, files_count_for_their_private_pages_and_objects_once)
+{
+	struct meter m = { .shm_device = makedev(0, 7) };
+	struct meter_sum sum = add_up(&m, 0);
+
+	/* 1 + 1 swapped of the file, 50 + 5 anonymous, 64 twice. */
+	cr_assert_eq(sum.bytes, (2 + 55 + 128) * 1024);
+	cr_assert_eq(sum.mapped, 128 * 1024);
+	cr_assert_eq(sum.hidden, 2 * (1024 - 64) * 1024);
+	/* A SysV segment may have the same number as a memfd that was counted. */
+	sum = add_up(&m, 5);
+	cr_assert_eq(sum.bytes, (2 + 55 + 64) * 1024);
+	cr_assert_eq(sum.mapped, 64 * 1024);
+}
+
+Test(meter, text_that_is_no_smaps_adds_nothing)
+{
+	struct meter m = { .shm_device = makedev(0, 7) };
+	struct meter_sum sum = { .meter = &m };
+
+	meter_add_smaps(&sum, -1, "Pss: 100 kB\nRss: 100 kB\n");
+	meter_add_smaps(&sum, -1, "");
+	meter_add_smaps(&sum, -1, "no line at all");
+	meter_add_smaps(&sum, -1, "00400000-00401000 r-xp 00000000 fe:00 17\n");
+	cr_assert_eq(sum.bytes, 0);
+}
+
+static void no_reap(void *data, const siginfo_t *info, const struct rusage *usage)
+{
+	(void)data, (void)info, (void)usage;
+}
+
+/* A child that has 64 MB in a memfd it does not map, and another that inherited it. */
+static pid_t start_holder(int *ret_ready)
+{
+	int ends[2];
+	pid_t pid;
+
+	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		static char block[1 << 20];
+		int fd = memfd_create("held", 0);
+
+		memset(block, 1, sizeof(block));
+		for (int i = 0; i < 64; i++)
+			fd_write_all(fd, block, sizeof(block));
+		fork();
+		fd_write_all(ends[1], "", 1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	*ret_ready = ends[0];
+	return pid;
+}
+
+Test(meter, shared_memory_that_is_only_open)
+{
+	struct tree tree = { .reaped = no_reap };
+	struct meter_reading r;
+	struct cordon_error err;
+	struct meter m;
+	char byte;
+	int ready;
+
+	cr_assert_eq(tree_open(&tree, &err), 0);
+	meter_open(&m, &tree, NULL);
+	tree.main = start_holder(&ready);
+	cr_assert_eq(read(ready, &byte, 1), 1);
+	cr_assert_eq(read(ready, &byte, 1), 1);
+	meter_read(&m, 1 << 20, &r);
+	cr_assert_eq(r.tasks, 2);
+	cr_assert_geq(r.memory, 64u << 20);
+	cr_assert_lt(r.memory, 120u << 20);
+	close(ready);
+	tree_kill(&tree);
+	while (tree_reap(&tree))
+		;
+	meter_close(&m);
+	tree_close(&tree);
+}
