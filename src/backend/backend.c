@@ -81,26 +81,35 @@ int launch_add_handover(struct launch *launch, struct cordon_error *err)
 	return r < 0 ? r : launch_add_fd(launch, inside, err);
 }
 
-char **launch_environ(struct arena *a, const struct plan *plan)
+static char *pair(struct arena *a, struct str name, struct str value)
 {
-	char **envp = arena_array(a, plan->ops.n + 1, sizeof(*envp));
+	char *text = arena_alloc(a, name.n + value.n + 2);
+
+	if (!text)
+		return NULL;
+	memcpy(text, name.p, name.n);
+	text[name.n] = '=';
+	if (value.n)
+		memcpy(text + name.n + 1, value.p, value.n);
+	return text;
+}
+
+char **launch_environ(struct arena *a, const struct plan *plan, bool inside)
+{
+	char **envp = arena_array(a, plan->ops.n + 2, sizeof(*envp));
 	size_t n = 0;
 
 	vec_each(op, &plan->ops) {
-		char *pair;
-
-		if (op->kind != OP_ENV_SET || !envp)
+		if (!envp || op->kind != OP_ENV_SET || str_eq(op->path, STR(LAUNCH_INSIDE)))
 			continue;
-		pair = arena_alloc(a, op->path.n + op->source.n + 2);
-		if (!pair)
+		envp[n] = pair(a, op->path, op->source);
+		if (!envp[n++])
 			return NULL;
-		memcpy(pair, op->path.p, op->path.n);
-		pair[op->path.n] = '=';
-		if (op->source.n)
-			memcpy(pair + op->path.n + 1, op->source.p, op->source.n);
-		envp[n++] = pair;
 	}
-	return envp;
+	if (!envp || !inside)
+		return envp;
+	envp[n] = pair(a, STR(LAUNCH_INSIDE), str_of(plan->backend));
+	return envp[n] ? envp : NULL;
 }
 
 static int not_built(const struct backend *b, struct cordon_error *err)

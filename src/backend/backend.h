@@ -82,8 +82,12 @@ int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err);
 /* Opens the hand-over; once a launch. Returns the number of the inside's end in the
  * child, or a negative code. */
 int launch_add_handover(struct launch *launch, struct cordon_error *err);
-/* The environment a plan hands over, as an envp in the arena. NULL: out of memory. */
-char **launch_environ(struct arena *a, const struct plan *plan);
+/* Set for whatever runs inside a boundary, to the name of the backend: a cordon in there
+ * takes a configuration that it may not read for one that this one enforces already. */
+#define LAUNCH_INSIDE "CORDON_INSIDE"
+/* The environment a plan hands over, as an envp in the arena; with `inside` that variable,
+ * too. NULL: out of memory. */
+char **launch_environ(struct arena *a, const struct plan *plan, bool inside);
 
 /* Picks a backend and compiles for it. `wanted` is a name or "auto". Refusals name what
  * is missing; with fallback degrade the losses are accepted, with passthrough the

@@ -216,6 +216,7 @@ static int add_variables(struct arena *a, const struct plan *plan, struct bwrap_
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_ENV_SET)
 			add3(&w, "--setenv", op->path, op->source);
+	add3(&w, "--setenv", STR(LAUNCH_INSIDE), str_of(plan->backend));
 	return w.failed ? err_nomem(err, stage) : 0;
 }
 

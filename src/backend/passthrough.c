@@ -27,7 +27,7 @@ static int passthrough_prepare(struct arena *a, const struct launch_input *in, s
 	launch_init(ret);
 	ret->program = in->program;
 	ret->argv = in->argv;
-	ret->envp = launch_environ(a, in->plan);
+	ret->envp = launch_environ(a, in->plan, false);
 	vec_each(op, &in->plan->ops)
 		if (op->kind == OP_CHDIR)
 			ret->cwd = op->path.p;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/testing.h"
 #include "fmt/located.h"
 #include "policy/profiles.h"
+#include "run/places.h"
 
 #define stage "config"
 /* More hidden names than this at the top of a workdir are not a working tree. */
@@ -132,6 +134,56 @@ static int read_projects(struct situation *s, struct cordon_error *err)
 	}
 }
 
+/* Inside another cordon? Whoever sets the variable elsewhere could as well set CORDON_HOME,
+ * and gains less: only what the caller cannot read anyway is taken for absent. */
+static bool is_inside(const struct situation *s)
+{
+	return environ_get(s->environ, LAUNCH_INSIDE) &&
+	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+/* The user's configuration is closed in there, and enforced from outside. Only then is a
+ * file that cannot be read no error. */
+static bool is_closed_around(const struct situation *s, const char *path)
+{
+	autoclose int fd = -1;
+
+	if (!is_inside(s))
+		return false;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 && errno == EACCES;
+}
+
+static int open_world(struct situation *s, struct cordon_error *err)
+{
+	int r = world_os_init(s->arena, &s->world, err);
+
+	if (r == 0 && is_inside(s))
+		world_os_inside(&s->world);
+	return r;
+}
+
+static int read_user(struct situation *s, const char *path, struct cordon_error *err)
+{
+	if (!is_closed_around(s, path))
+		return read_config(s->arena, path, SOURCE_USER, &s->user, err);
+	s->user.path = path;
+	s->user.closed = true;
+	return 0;
+}
+
+static int warn_closed(struct situation *s, struct cordon_error *err)
+{
+	const char **slot = vec_push(&s->policy->warnings, s->arena);
+
+	if (slot)
+		*slot = arena_printf(s->arena,
+				     "%s is closed by the cordon around this one; what it says "
+				     "holds out there and is not known in here",
+				     s->user.path);
+	return slot && *slot ? 0 : err_nomem(err, stage);
+}
+
 static int read_files(struct situation *s, struct cordon_error *err)
 {
 	const char *system = testing_value("CORDON_SYSTEM_CONFIG");
@@ -146,7 +198,7 @@ static int read_files(struct situation *s, struct cordon_error *err)
 	if (r == 0)
 		r = read_config(s->arena, system, SOURCE_SYSTEM, &s->system, err);
 	if (r == 0)
-		r = read_config(s->arena, user, SOURCE_USER, &s->user, err);
+		r = read_user(s, user, err);
 	return r < 0 ? r : read_projects(s, err);
 }
 
@@ -207,7 +259,7 @@ static int make_home(struct situation *s, struct cordon_error *err)
 				       "cannot make %s, which the command could make instead",
 				       part);
 	}
-	return world_os_init(s->arena, &s->world, err);
+	return open_world(s, err);
 }
 
 int situation_read(struct arena *a, const struct situation_options *options, struct situation *ret,
@@ -215,7 +267,7 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 {
 	struct situation s = { .arena = a, .environ = options->environ };
 	struct policy_input in;
-	int r = world_os_init(a, &s.world, err);
+	int r = open_world(&s, err);
 
 	if (r == 0)
 		r = situation_places(a, options, &s.places, err);
@@ -236,6 +288,8 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 		if (r == 0)
 			r = policy_build(a, &in, &s.policy, err);
 	}
+	if (r == 0 && s.user.closed)
+		r = warn_closed(&s, err);
 	if (r == 0)
 		*ret = s;
 	return r;

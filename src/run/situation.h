@@ -33,6 +33,7 @@ struct situation_options {
 struct config_file {
 	const char *path;
 	bool present;
+	bool closed;		/* by the cordon around this one, which enforces it */
 	struct config config;
 };
 
@@ -64,5 +65,8 @@ int situation_places(struct arena *a, const struct situation_options *options,
 		     struct places *ret, struct cordon_error *err);
 /* The world of this machine's file system; nothing to free. */
 int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err);
+/* What cannot be looked at is not there: for a world inside another cordon, which closed
+ * it. */
+void world_os_inside(struct world *world);
 
 #endif

@@ -19,6 +19,7 @@
 /* Paths known to be directories with no symlink in them. */
 struct known {
 	struct str slots[KNOWN_SLOTS];
+	bool inside;
 };
 
 static size_t slot_of(struct str path)
@@ -155,7 +156,7 @@ static int step(struct walk *w, struct str part)
 	if (w->todo.n > 1 && is_known(w->known, (struct str){ w->done, w->n }))
 		return 0;
 	if (lstat(w->done, &st) < 0) {
-		if (errno != ENOENT && errno != ENOTDIR)
+		if (errno != ENOENT && errno != ENOTDIR && !(errno == EACCES && w->known->inside))
 			return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
 		return keep_rest(w) < 0 ? -CORDON_E_PATH : 1;
 	}
@@ -222,4 +223,11 @@ int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
 		return err_nomem(err, "resolve");
 	*ret = (struct world){ .resolve = resolve, .data = known };
 	return 0;
+}
+
+void world_os_inside(struct world *world)
+{
+	struct known *known = world->data;
+
+	known->inside = true;
 }

@@ -233,13 +233,13 @@ static int arity(const char *option)
 		const char *name;
 		int n;
 	} known[] = {
-		{ "--clearenv", 0 },	   { "--setenv", 2 },	   { "--unshare-user", 0 },
-		{ "--unshare-pid", 0 },	   { "--unshare-net", 0 }, { "--unshare-ipc", 0 },
-		{ "--unshare-uts", 0 },	   { "--ro-bind", 2 },	   { "--unshare-cgroup-try", 0 },
-		{ "--bind", 2 },	   { "--symlink", 2 },	   { "--perms", 1 },
-		{ "--size", 1 },	   { "--tmpfs", 1 },	   { "--ro-bind-data", 2 },
-		{ "--proc", 1 },	   { "--dev", 1 },	   { "--new-session", 0 },
-		{ "--cap-drop", 1 },	   { "--chdir", 1 },	   { "--die-with-parent", 0 },
+		{ "--clearenv", 0 },	{ "--setenv", 2 },	{ "--unshare-user", 0 },
+		{ "--unshare-pid", 0 }, { "--unshare-net", 0 }, { "--unshare-ipc", 0 },
+		{ "--unshare-uts", 0 }, { "--ro-bind", 2 },	{ "--unshare-cgroup-try", 0 },
+		{ "--bind", 2 },	{ "--symlink", 2 },	{ "--perms", 1 },
+		{ "--size", 1 },	{ "--tmpfs", 1 },	{ "--ro-bind-data", 2 },
+		{ "--proc", 1 },	{ "--dev", 1 },		{ "--new-session", 0 },
+		{ "--cap-drop", 1 },	{ "--chdir", 1 },	{ "--die-with-parent", 0 },
 		{ "--remount-ro", 1 },
 	};
 
@@ -321,8 +321,9 @@ static void many_directories(unsigned n, const char *flag_name, enum node_type t
 Test(backend, the_options_travel_over_a_descriptor_and_the_variables_after_them)
 {
 	static const char *const env[] = { "A=1", "GITHUB_TOKEN=x", "EMPTY=", NULL };
-	static const char *const wanted[] = { "--clearenv", "--setenv", "A",  "1",
-					      "--setenv",   "EMPTY",	"" };
+	static const char *const wanted[] = { "--clearenv",  "--setenv", "A", "1",
+					      "--setenv",    "EMPTY",	 "",  "--setenv",
+					      LAUNCH_INSIDE, "bwrap" };
 	static char *const argv[] = { (char *)"true", NULL };
 	struct bwrap_args args;
 	struct launch launch;

@@ -188,7 +188,7 @@ static int prepare_scratch(struct arena *a, const struct plan *plan, struct laun
 /* The plan's environment with TMPDIR naming the directory of this run. */
 static char **prepare_environ(struct arena *a, const struct plan *plan, const char *scratch)
 {
-	char **envp = launch_environ(a, plan), **with;
+	char **envp = launch_environ(a, plan, true), **with;
 	size_t n = 0, kept = 0;
 
 	if (!envp || !scratch)

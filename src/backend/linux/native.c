@@ -390,7 +390,7 @@ static void prepare_launch(struct preparation *p, const struct launch_input *in,
 	p->native->new_keyring = find_op(p->plan, OP_NO_KEYRING);
 	launch->program = in->program;
 	launch->argv = in->argv;
-	launch->envp = launch_environ(p->arena, p->plan);
+	launch->envp = launch_environ(p->arena, p->plan, true);
 	launch->cwd = chdir ? chdir->path.p : NULL;
 	launch->new_session = find_op(p->plan, OP_SESSION);
 	launch->wrappers = p->native->pid_namespace;

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154
+#
+# cordon inside cordon: the inner one works without any setting of its own, and nothing
+# that the outer one holds is given up.
+
+load helper
+
+setup() {
+	escape_setup
+	mkdir -m 700 "$HOME/.cordon"
+	mkdir "$SCRATCH/bin"
+	cp "$CORDON" "$SCRATCH/bin/cordon"
+	NESTED=$SCRATCH/bin/cordon
+	printf '[sandbox]\ndeny = ["%s"]\n' "$OUTSIDE" >"$HOME/.cordon/config.toml"
+}
+
+# nested BACKEND ARGS...: an inner run with ARGS in an outer one on BACKEND.
+nested() {
+	local backend=$1
+	shift
+	run cordon run -q --backend "$backend" --fallback degrade --allow-exec "$SCRATCH/bin" -- \
+		"$NESTED" run --fallback degrade "$@"
+}
+
+# works_in BACKEND [OPTION...]: what the user's configuration denies stays denied although the inner one cannot read it.
+works_in() {
+	nested "$@" -- sh -c 'echo inner; echo x >made; cat "$1/file" "$2/.ssh/id" "$2/.cordon/config.toml"' \
+		- "$OUTSIDE" "$HOME"
+	assert_contains inner
+	assert_equal "$(<made)" x
+	refute_contains "$SECRET"
+	refute_contains "deny ="
+	[ "$1" != landlock ] && is_root || assert_contains "closed by the cordon around this one"
+}
+
+@test "an inner run works in native, without any setting" { works_in native; }
+@test "an inner run works in landlock, without any setting" { works_in landlock; }
+# bubblewrap covers files by some that are unlinked, on which nothing can be mounted.
+@test "an inner run works in bwrap, on landlock" {
+	command -v bwrap >/dev/null || must_or_skip "no bubblewrap"
+	works_in bwrap --backend landlock
+}
+
+@test "three deep, each narrower" {
+	run cordon run -q --allow-exec "$SCRATCH/bin" -- \
+		"$NESTED" run -q --fallback degrade --deny "$HOME/notes" -- \
+		"$NESTED" run -q --fallback degrade -- \
+		sh -c 'echo deep; cat "$1/file" "$2/notes/plain"' - "$OUTSIDE" "$HOME"
+	assert_contains deep
+	refute_contains "$SECRET"
+}
+
+@test "a configuration that cannot be read is an error everywhere else" {
+	is_root && skip "root reads everything"
+	chmod 0 "$HOME/.cordon/config.toml"
+	CORDON_INSIDE=native run cordon run -- true
+	assert_status 125
+	assert_contains "config.toml"
+	# Not even with no_new_privs, when there is no such variable.
+	command -v setpriv >/dev/null || skip "no setpriv"
+	run setpriv --no-new-privs "$CORDON" run -- true
+	assert_status 125
+	assert_contains "config.toml"
+}
+
+@test "CORDON_INSIDE names the backend, and is the caller's for nobody" {
+	CORDON_INSIDE=other run -0 cordon run -q -- sh -c 'echo "[$CORDON_INSIDE]"'
+	assert_output "[native]"
+	CORDON_INSIDE=other run -0 cordon run -q --backend landlock --fallback degrade -- \
+		sh -c 'echo "[$CORDON_INSIDE]"'
+	assert_contains "[landlock]"
+}
