@@ -75,7 +75,12 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 	if (!path_verdict(e, v, &verdict))
 		return;
 	take(e, &verdict, ret);
-	if (!permitted(v->op, v->object))
+	if (v->source == VIOLATION_BY_kernel)
+		ret->fix = (struct fix){
+			.why_not = "SIGSYS ended it: programs of another architecture (32-bit, "
+				   "x32) do not run inside",
+		};
+	else if (!permitted(v->op, v->object))
 		ret->fix = (struct fix){
 			.why_not = "ordinary permissions refuse it as well, so no flag would help",
 		};

@@ -320,7 +320,7 @@ static int run_it(struct runner *r)
 	ending_infer(&r->ending, &result);
 	fail_on_violation(r, &result);
 	say_after(r, &result);
-	ending_say(&r->ending);
+	ending_say(&r->ending, &result);
 	status = deliver(r, &result);
 	ending_record(&r->ending, &result);
 	run_result_free(&result);

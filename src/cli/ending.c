@@ -17,6 +17,9 @@ static void say_one(void *data, const struct violation *v)
 	const struct ending *e = data;
 	autobuf struct buf b = buf_make(TEXT_MAX);
 
+	/* The error will say it. */
+	if (v->source == VIOLATION_BY_start)
+		return;
 	violation_print(&b, v, &e->advisor);
 	if (!b.failed)
 		out_note(e->o, "%s", b.p);
@@ -62,12 +65,13 @@ void ending_infer(struct ending *e, const struct run_result *result)
 	infer_text(&in, buf_str(&result->out.text));
 }
 
-void ending_say(const struct ending *e)
+void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
 	struct str line, rest;
 
-	if (opts_given(e->o, OPTION_QUIET) || opts_given(e->o, OPTION_WATCH))
+	/* An error has said it already. */
+	if (result->error.code || opts_given(e->o, OPTION_QUIET) || opts_given(e->o, OPTION_WATCH))
 		return;
 	violations_summary(&b, e->violations, &e->advisor);
 	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)

@@ -27,7 +27,7 @@ void ending_close(struct ending *e); /* accepts a zeroed one */
 /* Looks for refusals in captured output, where the policy has it reported. */
 void ending_infer(struct ending *e, const struct run_result *result);
 /* A few sentences on standard error; not with --quiet. */
-void ending_say(const struct ending *e);
+void ending_say(const struct ending *e, const struct run_result *result);
 /* For `cordon explain --last`; nothing when nothing was refused. */
 void ending_record(const struct ending *e, const struct run_result *result);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -94,8 +95,10 @@ static int check_visible(const struct plan *plan, struct str path, const char *p
 /* What the policy says of executing the program; the kernel says it again later, but
  * not as clearly. */
 static int check_program(const struct situation *s, struct arena *a, const struct plan *plan,
-			 const char *program, struct cordon_error *err)
+			 const char *program, struct violations *violations,
+			 struct cordon_error *err)
 {
+	struct violation v = { .op = VIOLATION_exec, .source = VIOLATION_BY_start };
 	struct decision d;
 	struct str real;
 	struct node node;
@@ -111,6 +114,9 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 		r = check_visible(plan, str_of(program), program, err);
 		return r < 0 ? r : check_visible(plan, real, program, err);
 	}
+	v.object = real;
+	v.rule = d.exec_rule;
+	violations_add(violations, &v);
 	if (d.exec_rule)
 		origin_print(&where, &d.exec_rule->origin);
 	err_set(err, CORDON_E_BLOCKED, 0, stage, "exec of %s is denied by %s%s%s", program,
@@ -121,8 +127,10 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 }
 
 static int find_program(const struct situation *s, struct arena *a, const struct plan *plan,
-			const char *name, const char **ret, struct cordon_error *err)
+			const struct execute_options *options, const char **ret,
+			struct cordon_error *err)
 {
+	const char *name = options->argv[0];
 	int r = spawn_search_path(a, name, plan_variable(plan, "PATH"), s->places.workdir.p, ret,
 				  err);
 	char *full;
@@ -133,7 +141,7 @@ static int find_program(const struct situation *s, struct arena *a, const struct
 	if (!full)
 		return err_set(err, CORDON_E_NOT_FOUND, ENAMETOOLONG, stage, "%s", name);
 	*ret = full;
-	return check_program(s, a, plan, full, err);
+	return check_program(s, a, plan, full, options->violations, err);
 }
 
 /* A directory as a standard stream would lead around every mount: openat on it starts in
@@ -302,6 +310,19 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 	return r;
 }
 
+/* The filter ends a program of another architecture by this signal; everything else it
+ * refuses with an error. */
+static void note_bad_call(const struct plan *plan, const char *program,
+			  struct violations *violations, const struct run_result *result)
+{
+	struct violation v = { .op = VIOLATION_exec,
+			       .source = VIOLATION_BY_kernel,
+			       .object = str_of(program) };
+
+	if (result->signal == SIGSYS && plan->enforced[GUARANTEE_SURFACE])
+		violations_add(violations, &v);
+}
+
 /* Before the launch is closed, because the user is to know what stays behind. */
 static void remove_scratch(struct launch *launch, struct run_result *ret)
 {
@@ -326,7 +347,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	launch_init(&launch);
 	r = check_streams(s, &why);
 	if (r == 0)
-		r = find_program(s, a, plan, options->argv[0], &in.program, &why);
+		r = find_program(s, a, plan, options, &in.program, &why);
 	if (r == 0)
 		r = backend->prepare(a, &in, &launch, &why);
 	if (r == 0)
@@ -337,8 +358,10 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		return 0;
 	}
 	r = run_launch(a, backend, &launch, plan, options, &parts, ret, err);
-	if (r == 0)
+	if (r == 0) {
 		remove_scratch(&launch, ret);
+		note_bad_call(plan, in.program, options->violations, ret);
+	}
 	launch_close(&launch);
 	return r;
 }

@@ -179,3 +179,26 @@ quiet_about() {
 	run -125 --separate-stderr cordon explain --last
 	[[ $stderr == *last-run.json:* ]] || fail "no place" "$(outcome)"
 }
+
+@test "a command that may not be executed is in the list, with what would allow it" {
+	printf '#!/bin/sh\necho ran\n' >tool
+	chmod +x tool
+	inside_tool() { run --separate-stderr cordon run -p shell --json "$@" -- ./tool; }
+	inside_tool
+	assert_status 125
+	valid
+	assert_json '.cause == "policy" and .error.code == "blocked"'
+	about "$WORKDIR/tool" '.op == "exec" and .source == "start"'
+	quiet_about "refused: executing"
+	run --separate-stderr bash -c "\"\$0\" run -q -p shell $(jq -r '.violations[0].fix.flags' <<<"$output") -- ./tool" "$CORDON"
+	assert_status 0
+	assert_output ran
+}
+
+@test "SIGSYS has a reason" {
+	inside moderate 'kill -SYS $$'
+	assert_status 159
+	assert_json '.cause == "signal" and .signal == 31'
+	assert_json '.violations[0] | .source == "kernel" and .op == "exec" and .fix == null'
+	sentence "SIGSYS ended it: programs of another architecture"
+}
