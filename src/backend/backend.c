@@ -76,9 +76,15 @@ int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err)
 
 int launch_add_handover(struct launch *launch, struct cordon_error *err)
 {
-	int inside, r = handover_open(&launch->handover_fd, &inside, err);
+	int inside, r;
 
-	return r < 0 ? r : launch_add_fd(launch, inside, err);
+	if (launch->handover_fd >= 0)
+		return launch->handover_inside;
+	r = handover_open(&launch->handover_fd, &inside, err);
+	if (r < 0)
+		return r;
+	launch->handover_inside = launch_add_fd(launch, inside, err);
+	return launch->handover_inside;
 }
 
 static char *pair(struct arena *a, struct str name, struct str value)

@@ -30,6 +30,8 @@ struct launch {
 	const char *scratch;	/* a directory of this run, removed with the launch; or NULL */
 	int status_fd;		/* what the backend reads afterwards; -1: none */
 	int handover_fd;	/* the supervisor's end; -1: nothing is handed over */
+	int handover_inside;	/* the other end's number in the child */
+	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */
 	uint64_t clone_flags;
@@ -79,7 +81,7 @@ void launch_close(struct launch *launch); /* accepts one that was closed before 
 /* Gives the child a descriptor; the launch owns fd afterwards. Returns its number in
  * the child, or a negative code with fd closed. */
 int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err);
-/* Opens the hand-over; once a launch. Returns the number of the inside's end in the
+/* Opens the hand-over unless it is open. Returns the number of the inside's end in the
  * child, or a negative code. */
 int launch_add_handover(struct launch *launch, struct cordon_error *err);
 /* Set for whatever runs inside a boundary, to the name of the backend: a cordon in there

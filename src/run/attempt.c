@@ -12,23 +12,25 @@ static const struct {
 	const char *stage;
 	enum cap cap;
 } signs[] = {
-	{ "native", "clone", CAP_USERNS },  { "native", "namespaces", CAP_USERNS },
-	{ "native", "mount", CAP_MOUNTNS }, { "native", "proc", CAP_PROC_FRESH },
-	{ "bwrap", "bwrap", CAP_BWRAP },
+	{ "native", "clone", CAP_USERNS },	{ "native", "namespaces", CAP_USERNS },
+	{ "native", "mount", CAP_MOUNTNS },	{ "native", "proc", CAP_PROC_FRESH },
+	{ "bwrap", "bwrap", CAP_BWRAP },	{ "native", "listener", CAP_NOTIFY },
+	{ "landlock", "listener", CAP_NOTIFY },
 };
 
 /* Something that is replaced again and again is not waited for. */
 #define LOOKS_MAX 4
 
 /* What the kernel says when something is not allowed or not there, as opposed to a path
- * that is gone or memory that is out. EINVAL is that for a flag of clone; elsewhere it is
- * a file where a directory was. */
+ * that is gone or memory that is out. EINVAL is that for a flag of clone or
+ * seccomp, elsewhere a file where a directory was; EBUSY is another listener. */
 static bool says_unavailable(const struct cordon_error *error)
 {
 	int e = error->sys_errno;
 
 	return e == EPERM || e == EACCES || e == ENOSPC || e == EUSERS || e == ENOSYS ||
-	       (e == EINVAL && strcmp(error->stage, "clone") == 0);
+	       (e == EINVAL && strcmp(error->stage, "clone") == 0) ||
+	       ((e == EINVAL || e == EBUSY) && strcmp(error->stage, "listener") == 0);
 }
 
 bool attempt_was_overtaken(const struct cordon_error *error)

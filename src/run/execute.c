@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "fmt/json.h"
+#include "run/guard.h"
 #include "run/supervise.h"
 
 #define stage "execute"
@@ -247,6 +248,7 @@ static const char *const *memory_places(struct arena *a, const struct plan *plan
 
 /* What watches along, each deciding from the plan whether it is needed. */
 static part_maker_fn *const part_makers[] = {
+	guard_make,
 	NULL,
 };
 

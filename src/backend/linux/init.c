@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backend/handover.h"
+#include "backend/linux/listen.h"
 #include "backend/linux/native.h"
 
 #define STAGE "seccomp"
@@ -62,7 +63,7 @@ static CHILD_SAFE void become_command(const struct native *n, int ruleset, int e
 {
 	if (leave_session(n, error_fd) == 0 && leave_keyring(n, error_fd) == 0 &&
 	    native_landlock_enforce(ruleset, error_fd) == 0 && load_filters(n, error_fd) == 0 &&
-	    finish_handover(n, error_fd) == 0)
+	    listen_start(n, error_fd) == 0 && finish_handover(n, error_fd) == 0)
 		spawn_child_exec(&n->command, error_fd);
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "backend/linux/grants.h"
+#include "backend/linux/listen.h"
 #include "backend/linux/native.h"
 #include "backend/list.h"
 #include "base/path.h"
@@ -238,6 +239,8 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 		r = prepare_scratch(a, in->plan, ret, err);
 	if (r == 0)
 		r = prepare_landlock(a, in, ret->scratch, n, err);
+	if (r == 0)
+		r = listen_prepare(in, n, ret, err);
 	ret->program = in->program;
 	ret->argv = in->argv;
 	ret->cwd = chdir ? chdir->path.p : NULL;

@@ -16,6 +16,7 @@
 
 #include "backend/linux/grants.h"
 #include "backend/linux/idmap.h"
+#include "backend/linux/listen.h"
 #include "backend/list.h"
 #include "base/fd.h"
 #include "base/path.h"
@@ -428,6 +429,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 		r = prepare_ipc(&p, ret);
 	if (r == 0)
 		r = prepare_status(&p, ret);
+	if (r == 0)
+		r = listen_prepare(in, p.native, ret, err);
 	if (r < 0)
 		launch_close(ret);
 	return r;

@@ -94,6 +94,7 @@ struct native {
 	 * and the filter for a kernel that does not let it be said. */
 	const char *shm_pages;
 	const struct seccomp_program *no_ipc;
+	const struct seccomp_program *listener; /* loaded after them; NULL: none */
 	bool new_keyring;
 	int handover_fd;	/* in the child: the hand-over's inside; 0: none */
 	int status_fd;		/* in the child: where init writes the command's wait status */

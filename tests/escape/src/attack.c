@@ -8,9 +8,8 @@
 #include <string.h>
 
 static const struct attack *const groups[] = {
-	call_attacks,	path_attacks,	  process_attacks,
-	socket_attacks, terminal_attacks, limit_attacks,
-	helper_programs,
+	call_attacks,	name_attacks,	  path_attacks,	 process_attacks,
+	socket_attacks, terminal_attacks, limit_attacks, helper_programs,
 };
 
 enum outcome held(const char *what)

@@ -33,6 +33,7 @@ long number(const char *text);
 
 /* Each ends with an entry without a name. */
 extern const struct attack call_attacks[];
+extern const struct attack name_attacks[];
 extern const struct attack path_attacks[];
 extern const struct attack process_attacks[];
 extern const struct attack socket_attacks[];

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The listener: a filter whose calls wait for the supervisor. Loaded last, by the
+ * command's own process, and handed over before it executes.
+ */
+#ifndef CORDON_BACKEND_LINUX_LISTEN_H
+#define CORDON_BACKEND_LINUX_LISTEN_H
+
+#include "backend/backend.h"
+#include "backend/linux/native.h"
+
+/* In the parent: plans for a listener when the plan needs one and there can be one. */
+int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,
+		   struct cordon_error *err);
+/* In the child: loads the filter and hands the listener over. */
+CHILD_SAFE int listen_start(const struct native *n, int error_fd);
+
+#endif

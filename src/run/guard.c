@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guard: from a waiting call to its answer. */
+#include "run/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/fd.h"
+#include "policy/rename.h"
+#include "report/violation.h"
+#include "run/guard_tree.h"
+#include "run/notify.h"
+#include "run/selection.h"
+#include "run/supervise.h"
+#include "run/target.h"
+
+#define NONE (-1)
+
+enum call_kind { CALL_OPEN, CALL_CREAT, CALL_MKDIR, CALL_MAKE, CALL_LINK, CALL_RENAME, CALL_BIND };
+
+struct call_row {
+	int nr;
+	enum call_kind kind;
+	int dirfd, path, from_dirfd, from_path, flags;
+};
+
+static const struct call_row rows[] = {
+#define GUARDED_CALL(name, kind, ...) { __NR_##name, CALL_##kind, __VA_ARGS__ },
+#include "run/calls.def"
+#undef GUARDED_CALL
+};
+
+struct guard {
+	struct run_part part;
+	struct run *run;
+	const struct policy *policy;
+	struct selection selection;
+	struct notify notify;
+	struct target_view view;
+	int refusal; /* what a refused call fails with: as the kernel's own rules here */
+	/* Of the call at hand. */
+	char path[PATH_MAX], from[PATH_MAX];
+};
+
+/* One call, its arguments taken apart. */
+struct request {
+	const struct seccomp_notif *call;
+	const struct call_row *row;
+	struct target target;
+	int dirfd, from_dirfd;
+	uint64_t flags;
+};
+
+/* An object in the sandbox's view. */
+struct object {
+	struct target_place place;
+	char text[PATH_MAX + NAME_MAX + 2];
+	struct str path; /* empty: it has no path, like a file without a name */
+};
+
+static void close_object(struct object *o)
+{
+	fd_close(&o->place.dir);
+}
+#define autoobject __attribute__((cleanup(close_object))) struct object
+
+static const struct call_row *row_of(int nr)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].nr == nr)
+			return &rows[i];
+	return NULL;
+}
+
+static uint64_t argument(const struct seccomp_notif *call, int i)
+{
+	return i == NONE ? 0 : call->data.args[i];
+}
+
+/* The kernel takes the low word of a descriptor. */
+static int dirfd_argument(const struct seccomp_notif *call, int i)
+{
+	return i == NONE ? AT_FDCWD : (int)(uint32_t)call->data.args[i];
+}
+
+/* --- reading -------------------------------------------------------------------- */
+
+/* The path of a unix socket. Returns its length, 0 when it is no such thing. */
+static ssize_t read_address(const struct request *q, char path[PATH_MAX])
+{
+	struct sockaddr_un address = { 0 };
+	size_t n = q->flags, most = sizeof(address.sun_path);
+	int r;
+
+	if (n > sizeof(address))
+		return 0;
+	r = target_read(q->target.tid, argument(q->call, q->row->path), &address, n);
+	if (r < 0)
+		return r;
+	if (n <= offsetof(struct sockaddr_un, sun_path) || address.sun_family != AF_UNIX ||
+	    !address.sun_path[0])
+		return 0;
+	n = strnlen(address.sun_path, most);
+	memcpy(path, address.sun_path, n);
+	path[n] = '\0';
+	return (ssize_t)n;
+}
+
+static ssize_t read_path(struct guard *g, const struct request *q)
+{
+	if (q->row->kind == CALL_BIND)
+		return read_address(q, g->path);
+	return target_read_string(q->target.tid, argument(q->call, q->row->path), g->path);
+}
+
+static ssize_t read_from(struct guard *g, const struct request *q)
+{
+	if (q->row->from_path == NONE)
+		return 0;
+	return target_read_string(q->target.tid, argument(q->call, q->row->from_path), g->from);
+}
+
+/* Such an open makes what a link in the last place leads to. */
+static bool creates_through_link(const struct request *q)
+{
+	if (q->row->kind == CALL_CREAT)
+		return true;
+	return q->row->kind == CALL_OPEN && q->flags & O_CREAT &&
+	       !(q->flags & (O_EXCL | O_NOFOLLOW));
+}
+
+/* --- resolving ------------------------------------------------------------------ */
+
+static int find(const struct request *q, int dirfd, const char *path, bool follow,
+		struct object *ret)
+{
+	ret->place.dir = -1;
+	ret->path = (struct str){ ret->text, 0 };
+	return target_resolve(&q->target, dirfd, path, follow, &ret->place);
+}
+
+static int name(struct object *ret)
+{
+	ssize_t n = target_path_of(ret->place.dir, ret->text);
+
+	/* Nothing can be made in a directory that was removed; a file without a name is
+	 * judged by the name it gets. */
+	if (n < 0)
+		return *ret->place.name ? (int)n : 0;
+	if (*ret->place.name) {
+		size_t length = strlen(ret->place.name);
+
+		if (n > 1)
+			ret->text[n++] = '/';
+		memcpy(ret->text + n, ret->place.name, length + 1);
+		n += (ssize_t)length;
+	}
+	ret->path.n = (size_t)n;
+	/* No path of a rule is longer than this, nor can the kernel open one. */
+	return n > PATH_BYTES_MAX ? -ENAMETOOLONG : 0;
+}
+
+static int resolve(const struct request *q, int dirfd, const char *path, bool follow,
+		   struct object *ret)
+{
+	int r = find(q, dirfd, path, follow, ret);
+
+	return r < 0 ? r : name(ret);
+}
+
+static bool exists(const struct object *o)
+{
+	struct stat st;
+
+	return !*o->place.name ||
+	       fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* --- judging -------------------------------------------------------------------- */
+
+static void report(struct guard *g, const struct request *q, struct str object,
+		   const struct decision *d, int errnum)
+{
+	struct violation v = {
+		.op = VIOLATION_write,
+		.source = VIOLATION_BY_guard,
+		.object = object,
+		.rule = d->data_rule,
+		.pid = q->target.tid,
+		.errnum = errnum,
+	};
+
+	/* What was read belonged to somebody who is gone. */
+	if (!notify_waits(&g->notify, q->call))
+		return;
+	target_program(q->target.tid, v.program, sizeof(v.program));
+	violations_add(run_violations(g->run), &v);
+}
+
+static int refuse(struct guard *g, const struct request *q, struct str object,
+		  const struct decision *d)
+{
+	report(g, q, object, d, g->refusal);
+	return g->refusal;
+}
+
+/* What is there already cannot be made again; what protects it is the kernel. Answering
+ * it here leaves no time in which it could be taken away. */
+static int answer_existing(const struct request *q)
+{
+	switch (q->row->kind) {
+	case CALL_MKDIR:
+	case CALL_MAKE:
+	case CALL_LINK:
+		return EEXIST;
+	case CALL_BIND:
+		return EADDRINUSE;
+	case CALL_OPEN:
+		return q->flags & O_CREAT && q->flags & O_EXCL ? EEXIST : 0;
+	case CALL_CREAT:
+	case CALL_RENAME:
+		return 0;
+	}
+	return EPERM;
+}
+
+/* mkdir, mknod, symlink, bind, and open when it may make the file. */
+static int judge_new(struct guard *g, const struct request *q)
+{
+	enum policy_op op = q->row->kind == CALL_MKDIR ? POLICY_WRITE : POLICY_CREATE;
+	struct decision d;
+	autoobject o;
+	int r = find(q, q->dirfd, g->path, creates_through_link(q), &o);
+
+	/* A link led to a name of its own. */
+	if (r == 0 && !selection_has(&g->selection, str_of(o.place.name)))
+		return 0;
+	if (r == 0)
+		r = name(&o);
+	if (r < 0)
+		return -r;
+	if (!o.path.n || !*o.place.name || policy_allows(g->policy, op, o.path, &d))
+		return 0;
+	return exists(&o) ? answer_existing(q) : refuse(g, q, o.path, &d);
+}
+
+static int judge_link(struct guard *g, const struct request *q)
+{
+	bool by_fd = !*g->from && q->flags & AT_EMPTY_PATH;
+	struct rename_decision d;
+	struct decision plain;
+	autoobject to;
+	autoobject from = { .place.dir = -1, .path = { "", 0 } };
+	int r = resolve(q, q->dirfd, g->path, false, &to);
+
+	if (r == 0 && !by_fd)
+		r = resolve(q, q->from_dirfd, g->from, q->flags & AT_SYMLINK_FOLLOW, &from);
+	if (r < 0)
+		return -r;
+	if (from.path.n ? policy_allows_link(g->policy, from.path, to.path, &d)
+			: policy_allows(g->policy, POLICY_CREATE, to.path, &plain))
+		return 0;
+	if (exists(&to))
+		return answer_existing(q);
+	return from.path.n ? refuse(g, q, str_of(d.object), &d.decision)
+			   : refuse(g, q, to.path, &plain);
+}
+
+static int judge_rename(struct guard *g, const struct request *q)
+{
+	struct rename_decision d;
+	struct tree tree;
+	autoobject to;
+	autoobject from = { .place.dir = -1, .path = { "", 0 } };
+	int r = resolve(q, q->dirfd, g->path, false, &to);
+
+	if (r == 0)
+		r = resolve(q, q->from_dirfd, g->from, false, &from);
+	if (r == 0)
+		r = target_open_root(&q->target);
+	if (r < 0)
+		return -r;
+	/* Such names cannot be moved; the kernel says so in its own words. */
+	if (!*to.place.name || !*from.place.name)
+		return 0;
+	if (!exists(&from))
+		return ENOENT;
+	tree = guard_tree(&g->view.root);
+	if (policy_decide_rename(g->policy, from.path, to.path, q->flags & RENAME_EXCHANGE, &tree,
+				 &d))
+		return 0;
+	return refuse(g, q, str_of(d.object), &d.decision);
+}
+
+static int judge_selected(struct guard *g, const struct request *q)
+{
+	switch (q->row->kind) {
+	case CALL_OPEN:
+		return q->flags & O_CREAT ? judge_new(g, q) : 0;
+	case CALL_CREAT:
+	case CALL_MKDIR:
+	case CALL_MAKE:
+	case CALL_BIND:
+		return judge_new(g, q);
+	case CALL_LINK:
+		return judge_link(g, q);
+	case CALL_RENAME:
+		return judge_rename(g, q);
+	}
+	return EPERM;
+}
+
+/* Whatever cannot be read is refused as the kernel would: going on would read it again,
+ * and then perhaps find something. */
+static int judge(void *data, const struct seccomp_notif *call)
+{
+	struct guard *g = data;
+	const struct call_row *row = row_of(call->data.nr);
+	struct request q = { .call = call,
+			     .row = row,
+			     .target = { .view = &g->view, .tid = (pid_t)call->pid } };
+	ssize_t n, from;
+
+	if (!row)
+		return ENOSYS;
+	q.dirfd = dirfd_argument(call, row->dirfd);
+	q.from_dirfd = dirfd_argument(call, row->from_dirfd);
+	q.flags = (uint32_t)argument(call, row->flags);
+	n = read_path(g, &q);
+	if (n < 0)
+		return (int)-n;
+	from = read_from(g, &q);
+	if (from < 0)
+		return (int)-from;
+	if (row->kind == CALL_BIND && n == 0)
+		return 0;
+	if (!selection_has(&g->selection, (struct str){ g->path, (size_t)n }) &&
+	    !(from && selection_has(&g->selection, (struct str){ g->from, (size_t)from })) &&
+	    (!creates_through_link(&q) || target_has_no_links(&q.target, q.dirfd, g->path)))
+		return 0;
+	return judge_selected(g, &q);
+}
+
+/* --- the part ------------------------------------------------------------------- */
+
+static void broke(void *data, const struct cordon_error *why)
+{
+	struct guard *g = data;
+
+	run_break(g->run, why);
+}
+
+static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
+{
+	struct guard *g = part->data;
+
+	(void)err;
+	g->run = run;
+	return 0;
+}
+
+static int took(struct run_part *part, enum handover_kind kind, int fd, struct cordon_error *err)
+{
+	struct guard *g = part->data;
+
+	(void)kind;
+	return notify_open(&g->notify, run_loop(g->run), fd, err);
+}
+
+static void end(struct run_part *part, struct run_result *result)
+{
+	struct guard *g = part->data;
+
+	(void)result;
+	notify_close(&g->notify);
+	fd_close(&g->view.root);
+}
+
+int guard_make(struct arena *a, const struct part_input *in, struct run_part **ret,
+	       struct cordon_error *err)
+{
+	struct guard *g;
+	int r;
+
+	if (!(in->launch->hands_over & HANDOVER_BIT(LISTENER)))
+		return 0;
+	g = arena_new(a, struct guard);
+	if (!g)
+		return err_nomem(err, "guard");
+	g->policy = in->plan->policy;
+	g->view.root = -1;
+	/* A read-only mount says EROFS, Landlock EACCES. */
+	g->refusal = strcmp(in->plan->backend, "landlock") == 0 ? EACCES : EROFS;
+	g->notify = (struct notify){ .judge = judge, .broke = broke, .data = g };
+	g->part = (struct run_part){ .name = "guard",
+				     .takes = HANDOVER_BIT(LISTENER),
+				     .begin = begin,
+				     .took = took,
+				     .end = end,
+				     .data = g };
+	r = selection_from_plan(a, in->plan, &g->selection, err);
+	if (r == 0)
+		*ret = &g->part;
+	return r;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a waiting process: its memory, and the places its paths lead to. Paths are
+ * walked one component at a time, because no flag of openat2 does what is needed: below
+ * a root that is not the directory one starts in, with the links of /proc taken as the
+ * target's own.
+ */
+#include "run/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define PAGE 4096u
+/* Most paths are shorter; what is not takes a second call. */
+#define FIRST_READ 256u
+#define LINKS_MAX 40
+#define DIR_FLAGS (O_PATH | O_CLOEXEC)
+
+static ssize_t read_memory(pid_t tid, uint64_t address, char *to, size_t n)
+{
+	struct iovec here = { .iov_base = to, .iov_len = n };
+	size_t first = PAGE - address % PAGE;
+	/* Split where a page ends, so that what is readable before a hole is read. */
+	struct iovec there[2] = {
+		{ .iov_base = (void *)(uintptr_t)address, .iov_len = first < n ? first : n },
+		{ .iov_base = (void *)(uintptr_t)(address + first),
+		  .iov_len = first < n ? n - first : 0 },
+	};
+	ssize_t got = process_vm_readv(tid, &here, 1, there, first < n ? 2 : 1, 0);
+
+	if (got >= 0)
+		return got;
+	return errno == EFAULT ? -EFAULT : -EACCES;
+}
+
+int target_read(pid_t tid, uint64_t address, void *to, size_t n)
+{
+	ssize_t got = read_memory(tid, address, to, n);
+
+	if (got < 0)
+		return (int)got;
+	return (size_t)got == n ? 0 : -EFAULT;
+}
+
+ssize_t target_read_string(pid_t tid, uint64_t address, char text[PATH_MAX])
+{
+	size_t first = PAGE - address % PAGE;
+	ssize_t got;
+	char *end;
+
+	got = read_memory(tid, address, text, first < FIRST_READ ? first : FIRST_READ);
+	end = got > 0 ? memchr(text, '\0', (size_t)got) : NULL;
+	if (got > 0 && !end) {
+		got = read_memory(tid, address, text, PATH_MAX);
+		end = got > 0 ? memchr(text, '\0', (size_t)got) : NULL;
+	}
+	if (got < 0)
+		return got;
+	if (end)
+		return end - text;
+	return got == PATH_MAX ? -ENAMETOOLONG : -EFAULT;
+}
+
+void target_program(pid_t tid, char *text, size_t size)
+{
+	char path[64];
+	autoclose int fd = -1;
+	ssize_t got = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		got = read(fd, text, size - 1);
+	if (got > 0 && text[got - 1] == '\n')
+		got--;
+	text[got > 0 ? got : 0] = '\0';
+}
+
+ssize_t target_path_of(int dir, char text[PATH_MAX])
+{
+	char link[64];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(dir, &st) < 0)
+		return -errno;
+	if (st.st_nlink == 0)
+		return -ENOENT;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	n = readlink(link, text, PATH_MAX);
+	if (n < 0)
+		return -errno;
+	if (n == PATH_MAX || text[0] != '/')
+		return -ENAMETOOLONG;
+	text[n] = '\0';
+	return n;
+}
+
+/* --- walking -------------------------------------------------------------------- */
+
+struct walk {
+	const struct target *target;
+	int at;			 /* the directory reached; owned */
+	char rest[2 * PATH_MAX]; /* what is still to be walked */
+	unsigned links;
+};
+
+/* A descriptor or -errno. */
+static int open_at(int dir, const char *name, int flags)
+{
+	int fd = openat(dir, name, DIR_FLAGS | flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_of_target(pid_t tid, const char *what)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, what);
+	return open_at(AT_FDCWD, path, 0);
+}
+
+int target_open_root(const struct target *target)
+{
+	struct target_view *view = target->view;
+	int fd;
+
+	if (view->root >= 0)
+		return 0;
+	fd = open_of_target(target->tid, "root");
+	if (fd >= 0)
+		view->root = fd;
+	return fd < 0 ? fd : 0;
+}
+
+static int root_of(const struct target *target)
+{
+	int r = target_open_root(target);
+
+	return r < 0 ? r : open_at(target->view->root, ".", 0);
+}
+
+static int base_of(const struct target *target, int dirfd)
+{
+	char what[32];
+	int fd;
+
+	if (dirfd == AT_FDCWD)
+		return open_of_target(target->tid, "cwd");
+	if (dirfd < 0)
+		return -EBADF;
+	snprintf(what, sizeof(what), "fd/%d", dirfd);
+	fd = open_of_target(target->tid, what);
+	return fd == -ENOENT ? -EBADF : fd;
+}
+
+static int step_to(struct walk *w, int fd)
+{
+	if (fd < 0)
+		return fd;
+	fd_close(&w->at);
+	w->at = fd;
+	return 0;
+}
+
+/* Puts the text of a link in front of what is left. */
+static int push_link(struct walk *w, const char *text, size_t n)
+{
+	size_t rest = strlen(w->rest);
+
+	if (++w->links > LINKS_MAX)
+		return -ELOOP;
+	if (n == 0)
+		return -ENOENT;
+	if (n + 1 + rest + 1 > sizeof(w->rest))
+		return -ENAMETOOLONG;
+	memmove(w->rest + n + 1, w->rest, rest + 1);
+	memcpy(w->rest, text, n);
+	w->rest[n] = rest ? '/' : '\0';
+	if (w->rest[0] != '/')
+		return 0;
+	return step_to(w, root_of(w->target));
+}
+
+static bool is_on_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* The last number of a line such as "NStgid:  4711  12": the innermost namespace's. */
+static int inner_id(pid_t tid, const char *line)
+{
+	char path[64], text[4096], *at, *end;
+	autoclose int fd = -1;
+	long id = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	at = strstr(text, line);
+	if (!at)
+		return -1;
+	for (at += strlen(line); *at && *at != '\n'; at = end) {
+		long value = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		id = value;
+	}
+	return id > 0 && id <= INT_MAX ? (int)id : -1;
+}
+
+/* Is it the /proc that we see ourselves, with our numbers? */
+static bool is_our_proc(int proc)
+{
+	struct stat theirs, ours;
+
+	return fstat(proc, &theirs) == 0 && stat("/proc", &ours) == 0 &&
+	       theirs.st_dev == ours.st_dev;
+}
+
+/* /proc/self and /proc/thread-self name whoever asks; the target is meant. */
+static int push_self(struct walk *w, const char *name)
+{
+	bool ours = is_our_proc(w->at);
+	int tgid = inner_id(w->target->tid, ours ? "\nTgid:" : "\nNStgid:");
+	int tid = ours ? w->target->tid : inner_id(w->target->tid, "\nNSpid:");
+	char text[64];
+
+	if (tgid < 0 || tid < 0)
+		return -EACCES;
+	if (strcmp(name, "self") == 0)
+		snprintf(text, sizeof(text), "%d", tgid);
+	else
+		snprintf(text, sizeof(text), "%d/task/%d", tgid, tid);
+	return push_link(w, text, strlen(text));
+}
+
+/* The links of /proc lead to objects, not to paths: they are followed by the kernel. */
+static int follow_proc_link(struct walk *w, const char *name)
+{
+	struct stat st;
+
+	if (fstat(w->at, &st) == 0 && st.st_ino == 1 &&
+	    (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0))
+		return push_self(w, name);
+	if (++w->links > LINKS_MAX)
+		return -ELOOP;
+	return step_to(w, open_at(w->at, name, 0));
+}
+
+static int follow_link(struct walk *w, int link, const char *name)
+{
+	char text[PATH_MAX];
+	ssize_t n;
+
+	/* In the root of /proc, "mounts" and others are links like any. */
+	if (is_on_proc(link)) {
+		n = readlinkat(link, "", text, sizeof(text));
+		if (n > 0 && n < (ssize_t)sizeof(text) && strcmp(name, "self") != 0 &&
+		    strcmp(name, "thread-self") != 0 && text[0] != '/' &&
+		    !memchr(text, ':', (size_t)n))
+			return push_link(w, text, (size_t)n);
+		return follow_proc_link(w, name);
+	}
+	n = readlinkat(link, "", text, sizeof(text));
+	if (n < 0)
+		return -errno;
+	if (n == (ssize_t)sizeof(text))
+		return -ENAMETOOLONG;
+	return push_link(w, text, (size_t)n);
+}
+
+/* Takes one component off; false when none is left. `more` says that something, be it
+ * a slash, came after it. */
+static bool next_part(struct walk *w, char part[NAME_MAX + 1], bool *more, int *why)
+{
+	char *at = w->rest + strspn(w->rest, "/");
+	size_t n = strcspn(at, "/");
+
+	*why = 0;
+	if (n == 0)
+		return false;
+	if (n > NAME_MAX) {
+		*why = -ENAMETOOLONG;
+		return false;
+	}
+	memcpy(part, at, n);
+	part[n] = '\0';
+	*more = at[n] == '/';
+	memmove(w->rest, at + n, strlen(at + n) + 1);
+	return true;
+}
+
+static bool is_last(const struct walk *w)
+{
+	return w->rest[strspn(w->rest, "/")] == '\0';
+}
+
+/* One component that is not the last, or is "..": the place moves there. */
+static int enter(struct walk *w, const char *part)
+{
+	autoclose int fd = openat(w->at, part, DIR_FLAGS | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISLNK(st.st_mode))
+		return follow_link(w, fd, part);
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return step_to(w, steal_fd(&fd));
+}
+
+static int finish(struct walk *w, const char *part, bool slash, struct target_place *ret)
+{
+	struct stat st;
+
+	/* A link of /proc may have led to something that is no directory. */
+	if (fstat(w->at, &st) < 0)
+		return -errno;
+	if (*part && !S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	ret->dir = steal_fd(&w->at);
+	memcpy(ret->name, part, strlen(part) + 1);
+	ret->slash = slash;
+	return 0;
+}
+
+/* The last component: followed when asked for and a link, else the answer. */
+static int arrive(struct walk *w, const char *part, bool slash, bool follow, bool *ret_done,
+		  struct target_place *ret)
+{
+	autoclose int fd = -1;
+	struct stat st;
+
+	*ret_done = !follow;
+	if (follow) {
+		fd = openat(w->at, part, DIR_FLAGS | O_NOFOLLOW);
+		if (fd < 0 && errno != ENOENT)
+			return -errno;
+		*ret_done = fd < 0 || fstat(fd, &st) < 0 || !S_ISLNK(st.st_mode);
+	}
+	return *ret_done ? finish(w, part, slash, ret) : follow_link(w, fd, part);
+}
+
+static int walk(struct walk *w, bool follow, struct target_place *ret)
+{
+	char part[NAME_MAX + 1];
+	bool slash;
+	int r;
+
+	while (next_part(w, part, &slash, &r)) {
+		bool done = false;
+
+		if (strcmp(part, ".") == 0)
+			continue;
+		if (!is_last(w) || strcmp(part, "..") == 0)
+			r = enter(w, part);
+		else
+			r = arrive(w, part, slash, follow, &done, ret);
+		if (r < 0 || done)
+			return r;
+	}
+	return r < 0 ? r : finish(w, "", false, ret);
+}
+
+int target_resolve(const struct target *target, int dirfd, const char *path, bool follow,
+		   struct target_place *ret)
+{
+	struct walk w = { .target = target, .at = -1 };
+	size_t n = strlen(path);
+	int r;
+
+	if (n == 0)
+		return -ENOENT;
+	if (n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(w.rest, path, n + 1);
+	w.at = path[0] == '/' ? root_of(target) : base_of(target, dirfd);
+	r = w.at < 0 ? w.at : walk(&w, follow, ret);
+	fd_close(&w.at);
+	return r;
+}
+
+bool target_has_no_links(const struct target *target, int dirfd, const char *path)
+{
+	struct open_how how = {
+		/* Not O_NOFOLLOW: with it a link in the last place would be opened. */
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	autoclose int base = path[0] == '/' ? root_of(target) : base_of(target, dirfd);
+	autoclose int fd = -1;
+
+	path += strspn(path, "/");
+	if (base < 0 || !*path)
+		return false;
+	fd = (int)syscall(SYS_openat2, base, path, &how, sizeof(how));
+	return fd >= 0 || errno == ENOENT;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target: the process whose call waits for an answer, read from outside.
+ *
+ * Nothing read here is to be trusted for longer than the call waits: whoever acts on it
+ * asks the listener afterwards whether the call still does (notify_waits). Another
+ * thread of the target may change its memory at any time; what was read was read once.
+ *
+ * A place is resolved as the kernel would for the target: below the target's root,
+ * symlinks followed, /proc/self and the links below it those of the target. It comes
+ * back as a directory's descriptor and one name in it, so that later questions are about
+ * that very directory.
+ */
+#ifndef CORDON_RUN_TARGET_H
+#define CORDON_RUN_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/str.h"
+
+struct target_view {
+	int root; /* O_PATH; every target of one run has the same; -1: not opened yet */
+};
+
+struct target {
+	struct target_view *view;
+	pid_t tid; /* as the host numbers it */
+};
+
+/* Copies the string at `address` into text; both ends included it is at most PATH_MAX
+ * bytes. Returns its length, or -EFAULT, -ENAMETOOLONG, or -EACCES when the target may
+ * not be looked at. */
+ssize_t target_read_string(pid_t tid, uint64_t address, char text[PATH_MAX]);
+/* Copies n bytes: 0, -EFAULT or -EACCES. */
+int target_read(pid_t tid, uint64_t address, void *to, size_t n);
+
+/* Makes sure that view->root is open: 0 or -errno. */
+int target_open_root(const struct target *target);
+
+struct target_place {
+	int dir;		 /* O_PATH */
+	char name[NAME_MAX + 1]; /* "": `dir` is the object itself, as with / or a/.. or a
+				  * link of /proc, which may lead to a file */
+	bool slash;		 /* something followed the name: only a directory is meant */
+};
+
+/* Resolves `path` relative to dirfd (AT_FDCWD: the target's directory); with follow, a
+ * symlink in the last place is followed, too, also one that leads nowhere. Returns 0 or
+ * the errno that the kernel would give, negative; the caller closes ret->dir. */
+int target_resolve(const struct target *target, int dirfd, const char *path, bool follow,
+		   struct target_place *ret);
+
+/* Quickly: is there no symlink anywhere in the path, the last component included? Then
+ * what would be made is called as the text says. False also when that is not known. */
+bool target_has_no_links(const struct target *target, int dirfd, const char *path);
+
+/* The path of an open object, as the sandbox shows it. -ENOENT when it was removed. */
+ssize_t target_path_of(int dir, char text[PATH_MAX]);
+
+/* The target's comm; "" when it cannot be read. */
+void target_program(pid_t tid, char *text, size_t size);
+
+#endif

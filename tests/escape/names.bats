@@ -1,0 +1,251 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Protected names that do not exist yet: H18, H20, H21, H23, H27, H30, H48, H52, H53,
+# H54, H82 and their neighbours. Whatever of it exists is the business of paths.bats.
+
+load helper
+
+# refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
+# works without cordon.
+refused() {
+	local name=$1
+	shift
+	inside "$@"
+	refute_file "$name"
+	bare "$@"
+	rm -rf "$name"
+}
+
+@test "H20 a protected name is not made, whatever makes it" {
+	echo x >plain
+	mkdir dir
+	refused .claude mkdir .claude
+	refused .claude mkdirat . .claude
+	refused .mcp.json write-created .mcp.json
+	refused .mcp.json write-creat .mcp.json
+	refused .mcp.json create-at . .mcp.json
+	refused .mcp.json mkfifo .mcp.json
+	refused .mcp.json symlink plain .mcp.json
+	refused .mcp.json bind-name .mcp.json
+	refused .mcp.json link plain .mcp.json
+	refused .mcp.json tmpfile .mcp.json
+	inside rename plain .mcp.json
+	inside rename dir .claude
+	assert_file plain
+	assert_file dir
+}
+
+@test "H20 every protected name of the workdir" {
+	for name in .claude .codex .cursor .gemini .vscode .idea .devcontainer; do
+		refused $name mkdir $name
+	done
+	for name in .mcp.json .cordon.toml .ripgreprc; do
+		refused $name write-created $name
+	done
+}
+
+@test "H18 exchanging a directory with a protected one" {
+	mkdir -p here .git
+	echo x >here/config.worktree
+	inside exchange here .git
+	refute_file .git/config.worktree
+	bare exchange here .git
+}
+
+@test "H21 the chain to a protected name: not as a file, not as a link, not by a move" {
+	PROFILES=moderate
+	mkdir -p elsewhere/hooks
+	refused .git write-created .git
+	refused .git symlink elsewhere .git
+	refused .git mkfifo .git
+	refused .git bind-name .git
+	inside rename elsewhere .git
+	refute_file .git
+	mkdir .git
+	inside mkdir .git/hooks
+	inside write-created .git/config.worktree
+	refute_file .git/hooks
+	refute_file .git/config.worktree
+}
+
+@test "H21 the directory of a protected name is not moved away" {
+	PROFILES=moderate
+	mkdir -p .git/hooks
+	inside rename .git other
+	assert_file .git
+	bare rename .git other
+}
+
+@test "H23 what git reads in a worktree or a second configuration" {
+	PROFILES=moderate
+	git init -q .
+	for name in commondir config.worktree info/attributes; do
+		refused .git/$name write-created .git/$name
+	done
+}
+
+@test "H27 from a subdirectory, by dots, by an absolute path" {
+	mkdir -p sub/deeper
+	refused .claude mkdir sub/../.claude
+	refused .claude mkdir "$WORKDIR/.claude"
+	refused .claude mkdir "$WORKDIR/sub/deeper/../../.claude"
+	for profile in moderate strict; do
+		run cordon run -q -p $profile -- sh -c 'cd sub/deeper && ../../attack mkdir ../../.claude'
+		assert_status 10
+		run cordon run -q -p $profile -- sh -c 'cd sub && ../attack mkdirat .. .claude'
+		assert_status 10
+	done
+	refute_file .claude
+}
+
+@test "other spellings: slashes, dots, a slash at the end" {
+	refused .claude mkdir .//.claude
+	refused .claude mkdir ././.claude
+	refused .claude mkdir .claude/
+	refused .claude mkdir .claude///
+}
+
+@test "through a link to the directory" {
+	PROFILES=moderate
+	ln -s . here
+	ln -s "$WORKDIR" there
+	ln -s here/there chain
+	for dir in here there chain; do
+		refused .claude mkdir $dir/.claude
+		refused .mcp.json write-created $dir/.mcp.json
+	done
+}
+
+@test "through a link that leads to the name" {
+	PROFILES=moderate
+	ln -s .mcp.json direct
+	ln -s direct twice
+	ln -s "$WORKDIR/.mcp.json" absolute
+	for link in direct twice absolute; do
+		refused .mcp.json write-created $link
+		refused .mcp.json write-creat $link
+	done
+}
+
+@test "through /proc/self, /proc/thread-self and /dev/fd" {
+	PROFILES=moderate
+	mkdir sub
+	for dir in /proc/self/cwd /proc/thread-self/cwd "/proc/self/root$WORKDIR" \
+		/proc/self/cwd/sub/..; do
+		refused .claude mkdir "$dir/.claude"
+		refused .mcp.json write-created "$dir/.mcp.json"
+	done
+	for dir in /dev/fd/7 /proc/self/fd/7 /proc/thread-self/fd/7; do
+		run cordon run -q -- sh -c "exec 7<. && ./attack mkdir $dir/.claude"
+		assert_status 10
+		run cordon run -q -- sh -c "exec 7<sub && ./attack write-created $dir/../.mcp.json"
+		assert_status 10
+	done
+	refute_file .claude
+	refute_file .mcp.json
+}
+
+@test "through another process of the sandbox" {
+	PROFILES=moderate
+	run cordon run -q -- sh -c 'sleep 60 & ./attack mkdir /proc/$!/cwd/.claude'
+	assert_status 10
+	refute_file .claude
+}
+
+@test "a current directory that was moved is known by where it is" {
+	PROFILES=moderate
+	run cordon run -q -- ./attack from-moved ../.claude
+	assert_status 10
+	refute_file .claude
+}
+
+@test "a directory made elsewhere and moved into place" {
+	PROFILES=moderate
+	run cordon run -q -- sh -c 'mkdir -p build/.claude && echo x >build/.claude/settings.json &&
+		mv build/.claude .claude'
+	[ "$status" -ne 0 ] || fail "moved" "$(outcome)"
+	refute_file .claude
+	assert_file build/.claude/settings.json
+}
+
+@test "a path at the edge of a page, and one that is nowhere" {
+	refused .claude edge .claude
+	inside unmapped
+}
+
+@test "H30 names of any bytes go through; a too long one is refused as by the kernel" {
+	PROFILES=moderate
+	# shellcheck disable=SC2016
+	run cordon run -q -- bash -c 'mkdir $'"'"'a\nb'"'"' $'"'"'\xff\xfe'"'"' $'"'"'c\rd'"'"' &&
+		long=$(printf "%0255d" 0) && mkdir "$long" && ! mkdir "${long}1" 2>/dev/null'
+	assert_success
+	assert_file $'a\nb'
+	assert_file $'\xff\xfe'
+	run cordon run -q -- python3 -c '
+import errno, os
+try:
+    os.mkdir("a/" * 2100 + ".claude")
+except OSError as e:
+    print(errno.errorcode[e.errno])'
+	assert_output ENAMETOOLONG
+}
+
+@test "H82 an archive with a protected name: the rest is there, and it says which" {
+	PROFILES=moderate
+	mkdir -p src/.claude src/code
+	echo x >src/.claude/settings.json
+	echo y >src/code/main.c
+	tar -C src -cf a.tar .
+	rm -r src
+	run cordon run -q --json -- tar -xf a.tar
+	assert_json '.exit_code != 0'
+	assert_json '.violations | any(.object | endswith("/.claude"))'
+	assert_json '.violations | all(.source == "guard" and .op == "write")'
+	assert_file code/main.c
+	refute_file .claude
+}
+
+@test "what is allowed stays allowed: a repository, a link, a socket, a move" {
+	run cordon run -q -- sh -ec 'mkdir -p a/b/c; mv a z; ln -s z l; echo 1 >l/f; ln l/f g
+		mkfifo p; mv g z/b; touch .hidden; mkdir z/.claude; ./attack bind-name z/s'
+	assert_success
+	assert_file z/b/g
+	assert_file z/.claude
+}
+
+@test "making what exists says so, and is no violation" {
+	PROFILES=moderate
+	mkdir .claude
+	run cordon run -q --json -- sh -c 'mkdir -p .claude && ! mkdir .claude'
+	assert_json '.exit_code == 0'
+	assert_json '.violations == []'
+}
+
+@test "H52 signals: each call happens once, none is interrupted, none hangs" {
+	PROFILES=moderate
+	run timeout -k 5 100 "$CORDON" run -q -- ./attack storm 300
+	assert_status 10
+	assert_contains "signals: some"
+}
+
+@test "many refusals: the run lives, the report stays bounded" {
+	PROFILES=moderate
+	run timeout -k 5 100 "$CORDON" run -q --json -- ./attack flood 3000 .claude/x .claude
+	assert_json '.exit_code == 10'
+	assert_json '.violations | length >= 1 and length <= 256'
+	assert_json '.violations[0].count >= 1000'
+}
+
+@test "H54 with the supervisor nothing of the run is left" {
+	PROFILES=moderate
+	mkfifo alive
+	background "$CORDON" run -q -- sh -c 'exec 9>alive; echo up >&9; while :; do mkdir .claude; done'
+	exec 8<alive
+	read -r line <&8
+	assert_equal "$line" up
+	kill -KILL "$STARTED"
+	# The end of the pipe: nobody of the run holds it any more.
+	run timeout 30 cat <&8
+	assert_success
+	refute_file .claude
+}
