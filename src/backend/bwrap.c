@@ -144,6 +144,8 @@ static const struct {
 	[OP_SYMLINK] = { "--symlink", WITH_BOTH },
 	[OP_BIND_RO] = { "--ro-bind", WITH_BOTH },
 	[OP_BIND_RW] = { "--bind", WITH_BOTH },
+	[OP_CACHE] = { "--bind", WITH_BOTH },
+	[OP_SHARED_TMP] = { "--bind", WITH_BOTH },
 	[OP_SOCKET] = { "--bind", WITH_BOTH },
 	[OP_ROOT_HOST] = { .add = add_root },
 	[OP_HIDE_FILE] = { .add = add_hidden_file },
@@ -230,6 +232,7 @@ static void bwrap_claims(const struct caps *caps, struct claims *ret)
 		OP_DEV,		 OP_SOCKET,	   OP_COVER_SOCKETS,   OP_KEEP_METADATA,
 		OP_LIMIT,	 OP_SESSION,	   OP_DIE_WITH_PARENT, OP_DROP_CAPS,
 		OP_NO_NEW_PRIVS, OP_ENV_CLEAR,	   OP_ENV_SET,	       OP_CHDIR,
+		OP_CACHE,	 OP_SHARED_TMP,
 	};
 
 	(void)caps;

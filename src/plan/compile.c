@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "fmt/located.h"
 #include "plan/plan_in.h"
+#include "policy/caches.h"
 #include "policy/environ.h"
 #include "policy/resolve.h"
 
@@ -193,8 +194,6 @@ static void emit_process(struct compiler *c)
 		plan_emit(c, OP_EXACT, STR(""));
 	if (report != REPORT_NONE)
 		plan_emit(c, OP_REPORT, str_of(choice_to_string(CHOICES_REPORT, report)));
-	vec_each(s, &policy->effective_lists[KEY_CACHES].items)
-		plan_emit(c, OP_CACHE, s->text);
 	emit_limits(c);
 	if (policy_number(policy, KEY_NEW_SESSION))
 		plan_emit(c, OP_SESSION, STR(""));
@@ -211,6 +210,46 @@ static void emit_process(struct compiler *c)
 		plan_emit(c, OP_NO_KEYRING, STR(""));
 }
 
+static void emit_variable(struct compiler *c, struct str name, struct str value)
+{
+	struct op *op = plan_emit(c, OP_ENV_SET, name);
+
+	if (!value.p)
+		c->out_of_memory = true;
+	else if (op)
+		op->source = value;
+}
+
+/* Did somebody give the variable a value of its own? */
+static bool is_set(const struct variables *v, struct str name)
+{
+	vec_each(item, &v->items)
+		if (item->origin && str_eq(item->name, name))
+			return true;
+	return false;
+}
+
+static bool names_scratch(struct str name)
+{
+	return str_eq(name, STR("TMPDIR")) || str_eq(name, STR("TMP")) || str_eq(name, STR("TEMP"));
+}
+
+/* The caller's directory for temporary files is of no use where it is not shown or not
+ * writable, and programs that trust the variable would fail. */
+static struct str usable_value(const struct compiler *c, const struct variable *v)
+{
+	const struct policy *policy = c->in->policy;
+	struct decision d;
+
+	if (v->origin || !names_scratch(v->name) || !path_is_normal(v->value))
+		return v->value;
+	d = policy_decide(policy, v->value);
+	if (d.data == ACCESS_WRITE && !(d.trusted_rule->flags & RULE_PRIVATE))
+		return v->value;
+	return policy_decide(policy, policy->places.tmp).data == ACCESS_WRITE ? policy->places.tmp
+									      : v->value;
+}
+
 static int emit_environment(struct compiler *c)
 {
 	struct variables v;
@@ -220,11 +259,15 @@ static int emit_environment(struct compiler *c)
 		return r;
 	plan_emit(c, OP_ENV_CLEAR, STR(""));
 	vec_each(item, &v.items) {
-		struct op *op = plan_emit(c, OP_ENV_SET, item->name);
-
-		if (op)
-			op->source = item->value;
+		if (str_eq(item->name, STR("TMPDIR")))
+			c->plan->caller_tmp = item->value;
+		if (item->origin || !cache_named_by(c->in->policy, item->name))
+			emit_variable(c, item->name, usable_value(c, item));
 	}
+	vec_each(cache, &c->in->policy->caches)
+		if (!cache->covers && !is_set(&v, str_of(cache->row->sets)))
+			emit_variable(c, str_of(cache->row->sets),
+				      str_of(cache_value(c->arena, c->in->policy, cache)));
 	return 0;
 }
 
@@ -336,6 +379,10 @@ static int collect_losses(struct compiler *c)
 			continue;
 		lost[g] = true;
 		r = add_loss(c, g, op->kind);
+	}
+	if (r == 0 && c->in->policy->caches_lost && !lost[GUARANTEE_CACHES]) {
+		plan->promised[GUARANTEE_CACHES] = lost[GUARANTEE_CACHES] = true;
+		r = add_loss(c, GUARANTEE_CACHES, OP_CACHE);
 	}
 	if (r == 0)
 		r = share_processes(c, lost);

@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "fmt/glob.h"
+#include "policy/caches.h"
 
 /* A path that some rule mentions, or a hidden name that exists. */
 struct spot {
@@ -184,7 +185,7 @@ static enum op_kind private_kind(const struct compiler *c, struct str path)
 	/* The kernel mounts a /proc only for a pid namespace of one's own. */
 	if (str_eq(path, STR("/proc")))
 		return policy_number(c->in->policy, KEY_SHARE_PID) ? OP_BIND_RO : OP_PROC;
-	return OP_TMPFS;
+	return str_eq(path, c->in->policy->shared_tmp.path) ? OP_SHARED_TMP : OP_TMPFS;
 }
 
 static void emit_bind(struct tree *t, const struct spot *p, const struct decision *d)
@@ -207,6 +208,26 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 	push_view(t, (struct view){ p->path, d->data, d->data == ACCESS_NONE || d->exec,
 				    .hidden_dir = d->data == ACCESS_NONE && dir });
 	if (d->data != ACCESS_NONE && !d->exec)
+		plan_emit(t->c, OP_NOEXEC, p->path);
+}
+
+/* In place of the toolchain's own directory, or under its own path. */
+static void emit_cache(struct tree *t, const struct spot *p, const struct decision *d)
+{
+	const struct cache *cache = policy_cache_at(t->c->in->policy, p->path);
+	struct op *op;
+
+	if (!cache || d->data != ACCESS_WRITE)
+		return;
+	open_parents(t);
+	op = plan_emit(t->c, OP_CACHE, p->path);
+	if (!op)
+		return;
+	op->rule = p->rule;
+	op->source = cache->source;
+	op->node = cache->node;
+	push_view(t, (struct view){ p->path, ACCESS_WRITE, d->exec, .scratch = true });
+	if (!d->exec)
 		plan_emit(t->c, OP_NOEXEC, p->path);
 }
 
@@ -236,12 +257,16 @@ static void emit_private(struct tree *t, const struct spot *p, const struct deci
 	if (!op)
 		return;
 	op->rule = p->rule;
-	tmpfs = op->kind == OP_TMPFS;
+	tmpfs = op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP;
+	if (op->kind == OP_SHARED_TMP) {
+		op->source = t->c->in->policy->shared_tmp.source;
+		op->node = t->c->in->policy->shared_tmp.node;
+	}
 	if (op->kind == OP_BIND_RO) {
 		op->source = p->path;
 		op->node = p->node;
 	}
-	if (tmpfs)
+	if (op->kind == OP_TMPFS)
 		op->number = plan_tmp_size(t->c->in->policy);
 	push_view(t, (struct view){ p->path, ACCESS_WRITE, !tmpfs || d->exec, .scratch = true });
 	if (tmpfs && !d->exec)
@@ -421,7 +446,11 @@ static int place_one(struct tree *t, const struct spot *p)
 	int r;
 
 	if (is_private(p->rule)) {
-		if (d.trusted_rule == p->rule && !same_mount)
+		if (d.trusted_rule != p->rule || same_mount)
+			return 0;
+		if (p->rule->flags & RULE_CACHE)
+			emit_cache(t, p, &d);
+		else
 			emit_private(t, p, &d, &around);
 		return 0;
 	}

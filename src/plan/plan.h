@@ -89,6 +89,7 @@ struct plan {
 	bool promised[GUARANTEE_COUNT];	/* the policy asks for it */
 	bool enforced[GUARANTEE_COUNT];
 	VEC(struct loss) degraded;
+	struct str caller_tmp;	/* the TMPDIR the caller handed on; empty: none */
 };
 
 /* A path that exists, found by looking rather than named by a rule. */

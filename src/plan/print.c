@@ -41,6 +41,13 @@ static void print_link(struct buf *b, const struct op *op)
 	buf_add_escaped(b, op->source);
 }
 
+static void print_cache(struct buf *b, const struct op *op)
+{
+	buf_add_escaped(b, op->path);
+	buf_adds(b, " from ");
+	buf_add_escaped(b, op->source);
+}
+
 static void print_hidden_dir(struct buf *b, const struct op *op)
 {
 	buf_add_escaped(b, op->path);
@@ -69,6 +76,8 @@ static void (*const printers[OP_KIND_COUNT])(struct buf *, const struct op *) = 
 	[OP_TMPFS] = print_tmpfs,
 	[OP_SYMLINK] = print_link,
 	[OP_HIDE_DIR] = print_hidden_dir,
+	[OP_CACHE] = print_cache,
+	[OP_SHARED_TMP] = print_cache,
 	[OP_ROOT_HOST] = print_root,
 	[OP_LISTEN_PORT] = print_port,
 	[OP_GUARD_HIDDEN] = print_path_and_source,

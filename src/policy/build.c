@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "policy/caches.h"
 #include "policy/resolve.h"
 #include "policy/warnings.h"
 
@@ -41,6 +42,12 @@ static int fold_list(struct builder *b, struct item_list *list, const struct sta
 	if (s->empty) {
 		list->items.n = 0;
 		return 0;
+	}
+	if (s->key == KEY_CACHES) {
+		int r = cache_check_name(s, b->err);
+
+		if (r < 0)
+			return r;
 	}
 	slot = vec_push(&list->items, b->arena);
 	if (!slot)
@@ -521,6 +528,10 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 		r = keep_projects(&b);
 	if (r == 0)
 		r = add_git_data(&b);
+	if (r == 0)
+		r = build_caches(&b);
+	if (r == 0)
+		r = build_shared_tmp(&b);
 	if (r == 0)
 		r = policy_warn(p, err);
 	if (r < 0)

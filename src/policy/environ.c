@@ -26,6 +26,16 @@ static const char *const secret_names[] = {
 	"SESSION_MANAGER", "KRB5CCNAME",     "NETRC",	  NULL,
 };
 
+const char *environ_get(const char *const *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; env && *env; env++)
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
 static char to_upper(char c)
 {
 	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;

@@ -27,6 +27,9 @@ struct variables {
 	VEC(struct str) dropped;	/* names only */
 };
 
+/* The value of a variable in a NULL-terminated "NAME=VALUE" list; NULL: not there. */
+const char *environ_get(const char *const *environ, const char *name);
+
 /* environ: NULL-terminated "NAME=VALUE"; entries without '=' or with a name that is
  * not a variable name are dropped. */
 int environ_filter(struct arena *a, const struct policy *policy, const char *const *environ,

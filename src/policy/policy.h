@@ -63,6 +63,16 @@ enum layer_id { LAYER_TRUSTED, LAYER_PROJECT, LAYER_LOCKED, LAYER_HIDDEN, LAYER_
 		LAYER_CORDON };
 const char *layer_id_to_string(enum layer_id layer);
 
+/* A private cache (policy/caches.h). */
+struct cache {
+	const struct cache_row *row;	/* NULL: the directory the variables name */
+	bool covers;		/* a directory exists at path; otherwise a variable is set */
+	bool named;		/* a variable can name another place for it */
+	struct str path;	/* where the toolchain keeps it */
+	struct str source;	/* what takes its place; empty unless it covers */
+	struct node node;	/* of the source */
+};
+
 struct policy_input {
 	const char *profile;		/* --profile; NULL: mode, then configuration decide */
 	const struct config *builtin;	/* the embedded defaults, at least; never NULL */
@@ -72,6 +82,8 @@ struct policy_input {
 	const struct layer *flags;	/* NULL: none */
 	struct places places;
 	const struct world *world;
+	const char *const *environ;	/* the caller's; NULL: none */
+	bool no_caches;			/* there is no place to keep them */
 	bool no_sandbox;		/* --no-sandbox */
 };
 
@@ -95,6 +107,11 @@ struct policy {
 	struct item_list effective_lists[KEY_COUNT];	/* lists after narrowing */
 	VEC(struct net_host) hosts;	/* what a list of hosts is after narrowing */
 	struct ruleset *git_data;	/* exempt from hidden_writes = "git" of any layer */
+	struct str cache_dir;		/* of this project; empty: no private caches */
+	bool caches_lost;		/* asked for, and no place to keep them */
+	VEC(struct cache) caches;
+	struct cache cache_own;		/* path empty: no private caches */
+	struct cache shared_tmp;	/* path empty: /tmp is not shared by name */
 	VEC(const char *) warnings;
 };
 

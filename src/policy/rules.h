@@ -63,6 +63,7 @@ enum rule_flag {
 	RULE_VIA_LINK = 64,	/* ... which was spelled through a symlink */
 	RULE_PRIVATE = 16,	/* the sandbox's own /tmp, /dev, /proc: not the host's */
 	RULE_HARMLESS = 32,	/* an exception inside a secret */
+	RULE_CACHE = 128,	/* private, and kept for the project */
 };
 
 enum node_type { NODE_ABSENT, NODE_FILE, NODE_DIR, NODE_SYMLINK, NODE_SOCKET, NODE_OTHER };

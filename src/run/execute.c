@@ -16,6 +16,7 @@
 #include "base/scratch.h"
 #include "fmt/json.h"
 #include "run/guard.h"
+#include "run/keep.h"
 #include "run/supervise.h"
 
 #define stage "execute"
@@ -79,7 +80,8 @@ static int check_visible(const struct plan *plan, struct str path, const char *p
 			 struct cordon_error *err)
 {
 	const struct op *op = is_confined(plan) ? shown_by(plan, path) : NULL;
-	bool private = op && (op->kind == OP_TMPFS || op->kind == OP_DEV);
+	bool private = op && (op->kind == OP_TMPFS || op->kind == OP_DEV || op->kind == OP_CACHE ||
+			      op->kind == OP_SHARED_TMP);
 
 	if (!private && !(op && op->kind == OP_ROOT_EMPTY))
 		return 0;
@@ -338,6 +340,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    struct run_result *ret, struct cordon_error *err)
 {
 	struct launch_input in = { .plan = plan, .caps = caps, .argv = options->argv };
+	autoclose int caches __attribute__((unused)) = keep_hold(s->policy);
 	struct parts parts = { .n = 0 };
 	struct cordon_error why;
 	struct launch launch;

@@ -13,20 +13,11 @@
 #include "base/fd.h"
 #include "base/num.h"
 #include "base/path.h"
+#include "policy/environ.h"
 #include "run/places.h"
 
 #define stage "places"
 #define PASSWD_BYTES_MAX ((size_t)16 << 20)
-
-const char *environ_get(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; env && *env; env++)
-		if (!strncmp(*env, name, n) && (*env)[n] == '=')
-			return *env + n + 1;
-	return NULL;
-}
 
 /* The home of uid in the text of a passwd file; empty when it is not there. */
 static struct str passwd_home(struct str text, uid_t uid)

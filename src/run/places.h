@@ -5,9 +5,6 @@
 
 #include "policy/world.h"
 
-/* The value of a variable in a NULL-terminated "NAME=VALUE" list; NULL: not there. */
-const char *environ_get(const char *const *environ, const char *name);
-
 /* Fills git_dir and git_common for p->workdir; leaves them empty outside a repository.
  *
  * A ".git" file in a tree that a sandboxed command could write says where git would go,

@@ -14,7 +14,9 @@
 #include "base/path.h"
 #include "base/testing.h"
 #include "fmt/located.h"
+#include "policy/environ.h"
 #include "policy/profiles.h"
+#include "run/keep.h"
 #include "run/places.h"
 
 #define stage "config"
@@ -216,6 +218,7 @@ struct policy_input situation_input(const struct situation *s)
 		.project = s->projects.n ? &s->projects.at[0]->config : NULL,
 		.places = s->places,
 		.world = &s->world,
+		.environ = s->environ,
 	};
 }
 
@@ -262,6 +265,25 @@ static int make_home(struct situation *s, struct cordon_error *err)
 	return open_world(s, err);
 }
 
+/* What is kept between runs must exist before the policy can name it. Caches are a
+ * kindness: without a place for them the command runs, and it is said. */
+static int make_kept(struct situation *s, struct policy_input *in, struct cordon_error *err)
+{
+	struct cordon_error why;
+	bool made = false;
+	int r = keep_make(s->arena, s->policy, &made, &why);
+
+	if (r == -CORDON_E_NOMEM || (r < 0 && s->policy->shared_tmp.path.n)) {
+		*err = why;
+		return r;
+	}
+	in->no_caches = r < 0;
+	if (r == 0 && !made)
+		return 0;
+	r = open_world(s, err);
+	return r < 0 ? r : policy_build(s->arena, in, &s->policy, err);
+}
+
 int situation_read(struct arena *a, const struct situation_options *options, struct situation *ret,
 		   struct cordon_error *err)
 {
@@ -288,6 +310,8 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 		if (r == 0)
 			r = policy_build(a, &in, &s.policy, err);
 	}
+	if (r == 0 && options->make_home)
+		r = make_kept(&s, &in, err);
 	if (r == 0 && s.user.closed)
 		r = warn_closed(&s, err);
 	if (r == 0)

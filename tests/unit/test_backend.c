@@ -330,7 +330,7 @@ Test(backend, the_options_travel_over_a_descriptor_and_the_variables_after_them)
 	char **words;
 
 	many_directories(300, "--allow-write", NODE_DIR);
-	build("moderate");
+	build("permissive");
 	input.environ = env;
 	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
 	words = options_of(&launch);

@@ -387,8 +387,8 @@ Test(policy, lists)
 {
 	const struct policy *p;
 
-	cr_assert_eq(caches(built()), 7);
-	with(SOURCE_PROJECT, "[sandbox]\ncaches = [\"npm\", \"other\"]\nenv.unset = [\"A*\"]\n");
+	cr_assert_eq(caches(built()), 12);
+	with(SOURCE_PROJECT, "[sandbox]\ncaches = [\"npm\"]\nenv.unset = [\"A*\"]\n");
 	with(SOURCE_USER, "[sandbox]\nenv.unset = [\"B\"]\nbind = [80]\n");
 	p = built();
 	cr_assert_eq(caches(p), 1);

@@ -98,7 +98,8 @@ static bool holds_home_of_secrets(const struct collector *c, const struct op *tr
 /* Without mounts the sandbox's own directories are the host's, and hidden. */
 static bool is_hidden_alone(const struct op *op)
 {
-	return is_hidden(op) || op->kind == OP_TMPFS || op->kind == OP_DEV || op->kind == OP_PROC;
+	return is_hidden(op) || op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP ||
+	       op->kind == OP_DEV || op->kind == OP_PROC;
 }
 
 /* Closed to the caller by its permissions, which are not the caller's to change. */
@@ -308,6 +309,20 @@ static void grant_devices(struct collector *c, const struct op *op)
 		      true);
 }
 
+/* Without mounts nothing can be put in the place of a toolchain's directory. */
+static bool is_elsewhere(const struct collector *c, const struct op *op)
+{
+	return c->alone && !str_eq(op->path, op->source);
+}
+
+/* The toolchain's directory stays what it is: to be read, unless something is hidden in
+ * it. */
+static void grant_uncovered(struct collector *c, const struct op *op)
+{
+	if (!hides_below(c, op, op->path))
+		grant(c, op->path, READ_RIGHTS | exec_right(c, op->path), true, true);
+}
+
 static void grant_op(struct collector *c, const struct op *op)
 {
 	uint64_t all = c->handled & ~(uint64_t)LANDLOCK_ACCESS_FS_IOCTL_DEV;
@@ -321,9 +336,11 @@ static void grant_op(struct collector *c, const struct op *op)
 		grant_readable(c, op, op->path);
 	else if (op->kind == OP_BIND_RO)
 		grant_bound(c, op, READ_RIGHTS | exec_right(c, op->path));
-	else if (op->kind == OP_BIND_RW)
+	else if (op->kind == OP_BIND_RW || (op->kind == OP_CACHE && !is_elsewhere(c, op)))
 		grant_bound(c, op, all);
-	else if (op->kind == OP_TMPFS && !c->alone)
+	else if (op->kind == OP_CACHE)
+		grant_uncovered(c, op);
+	else if ((op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP) && !c->alone)
 		grant(c, op->path, all, true, false);
 	else if (op->kind == OP_DEV)
 		grant_devices(c, op);

@@ -26,6 +26,7 @@
 #include "base/path.h"
 #include "base/linux_compat.h"
 #include "base/scratch.h"
+#include "policy/caches.h"
 
 #define stage "landlock"
 /* Before it, truncate(2) is not checked: files that are only readable could be emptied. */
@@ -50,6 +51,14 @@ static bool in_writable_tree(const struct plan *plan, struct str path)
 	return false;
 }
 
+/* A variable can name a private cache; the toolchain's own directory cannot be covered. */
+static bool is_named(const struct plan *plan, const struct op *op)
+{
+	const struct cache *cache = policy_cache_at(plan->policy, op->path);
+
+	return cache && (!cache->covers || cache->named);
+}
+
 static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 				 const struct caps *caps)
 {
@@ -59,8 +68,10 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 		return !find_op(plan, OP_SOCKET);
 	if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET)
 		return !find_op(plan, OP_SOCKET);
+	if (op->kind == OP_CACHE)
+		return is_named(plan, op);
 	if (op->kind == OP_BIND_RO || op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR ||
-	    op->kind == OP_TMPFS || op->kind == OP_DEV)
+	    op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP || op->kind == OP_DEV)
 		return !in_writable_tree(plan, op->path);
 	return true;
 }
@@ -84,6 +95,7 @@ static void landlock_claims(const struct caps *caps, struct claims *ret)
 		OP_BIND_RW,	  OP_HIDE_FILE,	  OP_HIDE_DIR,	     OP_TMPFS,	 OP_DEV,
 		OP_SOCKET,	  OP_EXEC,	  OP_LIMIT,	     OP_SESSION, OP_DROP_CAPS,
 		OP_NO_NEW_PRIVS,  OP_LANDLOCK,	  OP_ENV_CLEAR,	     OP_ENV_SET, OP_CHDIR,
+		OP_CACHE,	  OP_SHARED_TMP,
 	};
 	static const enum op_kind roots[] = { OP_ROOT_EMPTY, OP_ROOT_HOST };
 	/* No user namespace can be made inside, no socket of the kinds in question, no
@@ -143,15 +155,6 @@ static int prepare_lock_down(struct native *n, struct cordon_error *err)
 	return 0;
 }
 
-static struct str plan_tmpdir(const struct plan *plan)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == OP_ENV_SET && str_eq(op->path, STR("TMPDIR")) &&
-		    path_is_normal(op->source))
-			return op->source;
-	return STR("/tmp");
-}
-
 static bool has_private_tmp(const struct plan *plan)
 {
 	vec_each(op, &plan->ops)
@@ -180,29 +183,51 @@ static int prepare_scratch(struct arena *a, const struct plan *plan, struct laun
 {
 	struct cordon_error ignored;
 
-	if (!has_private_tmp(plan) ||
-	    make_scratch(a, plan_tmpdir(plan).p, &ret->scratch, &ignored) == 0)
+	if (!has_private_tmp(plan))
+		return 0;
+	if (path_is_normal(plan->caller_tmp) &&
+	    make_scratch(a, plan->caller_tmp.p, &ret->scratch, &ignored) == 0)
 		return 0;
 	return make_scratch(a, "/tmp", &ret->scratch, err);
 }
 
-/* The plan's environment with TMPDIR naming the directory of this run. */
-static char **prepare_environ(struct arena *a, const struct plan *plan, const char *scratch)
+/* envp with one variable more, or with another value; NULL: out of memory. */
+static char **with_variable(struct arena *a, char **envp, const char *name, const char *value)
 {
-	char **envp = launch_environ(a, plan, true), **with;
-	size_t n = 0, kept = 0;
+	const char *pair = value ? arena_printf(a, "%s=%s", name, value) : NULL;
+	size_t n = 0, kept = 0, length = strlen(name) + 1;
+	char **with;
 
-	if (!envp || !scratch)
-		return envp;
-	while (envp[n])
+	while (envp && envp[n])
 		n++;
 	with = arena_array(a, n + 2, sizeof(*with));
-	for (size_t i = 0; with && i < n; i++)
-		if (!str_starts(str_of(envp[i]), STR("TMPDIR=")))
+	if (!envp || !pair || !with)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(envp[i], pair, length) != 0)
 			with[kept++] = envp[i];
-	if (with)
-		with[kept] = arena_printf(a, "TMPDIR=%s", scratch);
-	return with && with[kept] ? with : NULL;
+	with[kept] = (char *)pair;
+	return with;
+}
+
+/* The plan's environment with TMPDIR naming the directory of this run, and variables for
+ * the caches that mounts would cover. */
+static char **prepare_environ(struct arena *a, const struct plan *plan, const char *scratch)
+{
+	char **envp = launch_environ(a, plan, true);
+
+	if (envp && scratch)
+		envp = with_variable(a, envp, "TMPDIR", scratch);
+	vec_each(op, &plan->ops) {
+		const struct cache *cache = op->kind == OP_CACHE && is_named(plan, op)
+						    ? policy_cache_at(plan->policy, op->path)
+						    : NULL;
+
+		if (envp && cache && cache->covers)
+			envp = with_variable(a, envp, cache->row->sets,
+					     cache_value(a, plan->policy, cache));
+	}
+	return envp;
 }
 
 static int prepare_landlock(struct arena *a, const struct launch_input *in, const char *scratch,
@@ -222,6 +247,14 @@ static int prepare_landlock(struct arena *a, const struct launch_input *in, cons
 	return r;
 }
 
+/* What serves as /tmp: shared with other runs, of this run alone, or NULL. */
+static const char *own_tmp(const struct plan *plan, const struct launch *launch)
+{
+	const struct op *shared = find_op(plan, OP_SHARED_TMP);
+
+	return shared ? shared->source.p : launch->scratch;
+}
+
 static int landlock_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			    struct cordon_error *err)
 {
@@ -238,7 +271,7 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 	if (r == 0)
 		r = prepare_scratch(a, in->plan, ret, err);
 	if (r == 0)
-		r = prepare_landlock(a, in, ret->scratch, n, err);
+		r = prepare_landlock(a, in, own_tmp(in->plan, ret), n, err);
 	if (r == 0)
 		r = listen_prepare(in, n, ret, err);
 	ret->program = in->program;
@@ -249,7 +282,7 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 	ret->child_data = n;
 	ret->command = &n->command;
 	if (r == 0)
-		ret->envp = prepare_environ(a, in->plan, ret->scratch);
+		ret->envp = prepare_environ(a, in->plan, own_tmp(in->plan, ret));
 	if (r == 0 && !ret->envp)
 		r = err_nomem(err, stage);
 	if (r < 0)

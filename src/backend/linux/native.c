@@ -75,7 +75,7 @@ static void native_claims(const struct caps *caps, struct claims *ret)
 		OP_HIDE_FILE,	  OP_HIDE_DIR,	      OP_TMPFS,	    OP_DEV,	     OP_SOCKET,
 		OP_COVER_SOCKETS, OP_KEEP_METADATA,   OP_NOEXEC,    OP_EXEC,	     OP_LIMIT,
 		OP_SESSION,	  OP_DIE_WITH_PARENT, OP_DROP_CAPS, OP_NO_NEW_PRIVS, OP_ENV_CLEAR,
-		OP_ENV_SET,	  OP_CHDIR,
+		OP_ENV_SET,	  OP_CHDIR,	      OP_CACHE,	    OP_SHARED_TMP,
 	};
 
 	*ret = (struct claims){ .enforces_op = native_enforces_op };
@@ -273,10 +273,11 @@ static bool add_veil(struct preparation *p, const struct op *op)
 
 /* The operations that become steps of the mount phase. */
 static bool (*const adders[OP_KIND_COUNT])(struct preparation *, const struct op *) = {
-	[OP_SYMLINK] = add_link,       [OP_BIND_RO] = add_readable, [OP_SOCKET] = add_readable,
-	[OP_BIND_RW] = add_writable,   [OP_HIDE_FILE] = add_veil,   [OP_HIDE_DIR] = add_veil,
-	[OP_TMPFS] = add_tmpfs,	       [OP_PROC] = add_proc,	    [OP_DEV] = add_dev,
-	[OP_NOEXEC] = add_exec_change, [OP_EXEC] = add_exec_change,
+	[OP_SYMLINK] = add_link,     [OP_BIND_RO] = add_readable, [OP_SOCKET] = add_readable,
+	[OP_BIND_RW] = add_writable, [OP_CACHE] = add_writable,	  [OP_SHARED_TMP] = add_writable,
+	[OP_HIDE_FILE] = add_veil,   [OP_HIDE_DIR] = add_veil,	  [OP_TMPFS] = add_tmpfs,
+	[OP_PROC] = add_proc,	     [OP_DEV] = add_dev,	  [OP_NOEXEC] = add_exec_change,
+	[OP_EXEC] = add_exec_change,
 };
 
 static bool add_op(struct preparation *p, const struct op *op)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon cache: the private caches of toolchains, listed and cleared. */
+#include <time.h>
+
+#include "base/num.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "fmt/json.h"
+#include "run/keep.h"
+
+static json_t *kept_to_json(const struct kept *kept)
+{
+	json_t *row = json_pack("{s:I, s:I, s:b}", "bytes", (json_int_t)kept->bytes, "used",
+				(json_int_t)kept->used, "busy", kept->busy);
+
+	if (row && json_set_text(row, "project", kept->project) &&
+	    json_set_text(row, "path", str_of(kept->path)))
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+static int print_json(const struct opts *o, const char *key, const struct kept_list *list)
+{
+	json_t *rows = json_array();
+	int bad = !rows;
+
+	vec_each(kept, &list->items)
+		bad |= json_array_append_new(rows, kept_to_json(kept));
+	if (!bad)
+		return out_json(o, json_pack("{s:o}", key, rows));
+	json_decref(rows);
+	return out_json(o, NULL);
+}
+
+static void print_row(struct buf *b, const struct kept *kept)
+{
+	autobuf struct buf size = buf_make(64);
+	time_t used = (time_t)kept->used;
+	struct tm when;
+	char date[32] = "?";
+
+	num_print_size(&size, kept->bytes);
+	if (localtime_r(&used, &when))
+		strftime(date, sizeof(date), "%Y-%m-%d", &when);
+	buf_addf(b, "%-10s %s  ", size.p, date);
+	if (kept->project.n)
+		buf_add_escaped(b, kept->project);
+	else
+		buf_add_escaped(b, str_of(kept->path));
+	buf_adds(b, kept->busy ? " (in use)\n" : "\n");
+}
+
+static int cache_list(const struct opts *o, const struct kept_list *list)
+{
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+
+	if (opts_given(o, OPTION_JSON))
+		return print_json(o, "caches", list);
+	vec_each(kept, &list->items)
+		print_row(&b, kept);
+	if (!list->items.n)
+		buf_adds(&b, "no project has private caches\n");
+	return out_text(o, &b);
+}
+
+/* Those of this project, or all. */
+static bool is_meant(const struct opts *o, const struct kept *kept, struct str workdir)
+{
+	return opts_given(o, OPTION_ALL) || str_eq(kept->project, workdir);
+}
+
+static int cache_clear(const struct opts *o, const struct kept_list *list, struct str workdir)
+{
+	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+	struct kept_list gone = { 0 };
+	struct cordon_error err;
+
+	vec_each(kept, &list->items) {
+		struct kept *slot;
+
+		if (!is_meant(o, kept, workdir))
+			continue;
+		if (keep_clear(o->arena, kept, &err) < 0)
+			return out_error(o, &err);
+		slot = vec_push(&gone.items, o->arena);
+		if (!slot) {
+			err_nomem(&err, "cache");
+			return out_error(o, &err);
+		}
+		*slot = *kept;
+	}
+	if (opts_given(o, OPTION_JSON))
+		return print_json(o, "cleared", &gone);
+	vec_each(kept, &gone.items)
+		print_row(&b, kept);
+	if (!gone.items.n)
+		buf_adds(&b, "nothing to clear\n");
+	return out_text(o, &b);
+}
+
+int cmd_cache(struct opts *o)
+{
+	static const char *const words[] = { "list", "clear", NULL };
+	struct situation_options options;
+	struct kept_list list = { 0 };
+	struct cordon_error err;
+	struct places places;
+	int word = opts_subcommand(o, words, &err);
+	int r = word < 0 ? word : opts_words(o, 1, 1, &err);
+
+	opts_situation(o, &options);
+	if (r == 0)
+		r = situation_places(o->arena, &options, &places, &err);
+	if (r == 0)
+		r = keep_list(o->arena, places.cordon_home, &list, &err);
+	if (r < 0)
+		return out_error(o, &err);
+	return word == 0 ? cache_list(o, &list) : cache_clear(o, &list, places.workdir);
+}

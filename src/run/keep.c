@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directories that stay between runs: making, holding, listing and removing them. */
+#include "run/keep.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/scratch.h"
+
+#define stage "keep"
+/* In a project's directory: the workdir it belongs to. */
+#define OWNER_FILE "project"
+#define DEPTH_MAX 256
+
+static int cannot(struct cordon_error *err, const char *what, const char *path)
+{
+	return err_set(err, CORDON_E_IO, errno, stage, "%s %s", what, path);
+}
+
+/* The missing part of a path below cordon's home, which is the caller's alone. */
+static int make_path(struct arena *a, struct str path, mode_t mode, struct cordon_error *err)
+{
+	for (size_t n = 1; n <= path.n; n++) {
+		const char *part;
+
+		if (n < path.n && path.p[n] != '/')
+			continue;
+		part = arena_dup(a, str_take(path, n));
+		if (!part)
+			return err_nomem(err, stage);
+		if (mkdir(part, n == path.n ? mode : 0700) == 0) {
+			/* Whatever the umask says: a shared /tmp is for every user inside. */
+			if (n == path.n && chmod(part, mode) < 0)
+				return cannot(err, "cannot set the mode of", part);
+		} else if (errno != EEXIST) {
+			return cannot(err, "cannot make", part);
+		}
+	}
+	return 0;
+}
+
+static int make_one(struct arena *a, const struct cache *c, mode_t mode, bool *made,
+		    struct cordon_error *err)
+{
+	if (!c->source.n || c->node.type == NODE_DIR)
+		return 0;
+	if (c->node.type != NODE_ABSENT)
+		return err_set(err, CORDON_E_IO, ENOTDIR, stage, "%s", c->source.p);
+	*made = true;
+	return make_path(a, c->source, mode, err);
+}
+
+/* Whole or not at all: another run may read it at any moment. */
+static int write_owner(struct arena *a, const char *path, struct str workdir,
+		       struct cordon_error *err)
+{
+	const char *fresh = arena_printf(a, "%s.%d", path, (int)getpid());
+	autoclose int fd = -1;
+	int r;
+
+	if (!fresh)
+		return err_nomem(err, stage);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return cannot(err, "cannot write", fresh);
+	r = fd_write_all(fd, workdir.p, workdir.n);
+	if (r == 0 && rename(fresh, path) == 0)
+		return 0;
+	if (r < 0)
+		errno = -r;
+	r = cannot(err, "cannot write", path);
+	unlink(fresh);
+	return r;
+}
+
+/* Two workdirs whose names hash to the same directory must not share it. */
+static int check_owner(struct arena *a, const struct policy *policy, struct cordon_error *err)
+{
+	struct str workdir = policy->places.workdir, text;
+	const char *path = arena_printf(a, "%s/" OWNER_FILE, policy->cache_dir.p);
+	struct cordon_error ignored;
+
+	if (!path)
+		return err_nomem(err, stage);
+	if (fd_read_file(a, path, PATH_BYTES_MAX, &text, &ignored) < 0)
+		return write_owner(a, path, workdir, err);
+	if (str_eq(text, workdir))
+		return 0;
+	err_set(err, CORDON_E_IO, 0, stage, "%s belongs to another project", policy->cache_dir.p);
+	return err_hint(err, "'cordon cache list' says to which; 'cordon cache clear' removes it");
+}
+
+int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
+	      struct cordon_error *err)
+{
+	bool made = false;
+	int r = make_one(a, &policy->shared_tmp, 01777, &made, err);
+
+	if (r == 0)
+		r = make_one(a, &policy->cache_own, 0700, &made, err);
+	vec_each(c, &policy->caches)
+		if (r == 0)
+			r = make_one(a, c, 0700, &made, err);
+	if (r == 0 && policy->caches.n)
+		r = check_owner(a, policy, err);
+	if (r == 0)
+		*ret_made = made;
+	return r;
+}
+
+int keep_hold(const struct policy *policy)
+{
+	int fd = -1;
+
+	if (policy->caches.n)
+		fd = open(policy->cache_dir.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		flock(fd, LOCK_SH | LOCK_NB);
+		futimens(fd, NULL);
+	}
+	return fd;
+}
+
+/* --- listing ------------------------------------------------------------------------ */
+
+/* What the files in a directory take on disk; nothing is followed, and what goes away
+ * meanwhile does not count. */
+static uint64_t disk_bytes(int dir, unsigned depth)
+{
+	DIR *d = depth ? fdopendir(dir) : NULL;
+	const struct dirent *entry;
+	uint64_t sum = 0;
+
+	if (!d) {
+		close(dir);
+		return 0;
+	}
+	while ((entry = readdir(d))) {
+		struct stat st;
+		int below;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		sum += (uint64_t)st.st_blocks * 512;
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		below = openat(dirfd(d), entry->d_name,
+			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (below >= 0)
+			sum += disk_bytes(below, depth - 1);
+	}
+	closedir(d);
+	return sum;
+}
+
+static void look_at(struct arena *a, struct kept *kept)
+{
+	autoclose int fd = open(kept->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const char *owner = arena_printf(a, "%s/" OWNER_FILE, kept->path);
+	struct cordon_error ignored;
+	struct stat st;
+
+	if (owner && fd_read_file(a, owner, PATH_BYTES_MAX, &kept->project, &ignored) < 0)
+		kept->project = (struct str){ 0 };
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0)
+		kept->used = st.st_mtime;
+	kept->busy = flock(fd, LOCK_EX | LOCK_NB) < 0;
+	kept->bytes = disk_bytes(steal_fd(&fd), DEPTH_MAX);
+}
+
+int keep_list(struct arena *a, struct str cordon_home, struct kept_list *ret,
+	      struct cordon_error *err)
+{
+	const char *top = arena_printf(a, "%.*s/cache/project", STR_ARG(cordon_home));
+	const struct dirent *entry;
+	int r = 0;
+	DIR *d;
+
+	if (!top)
+		return err_nomem(err, stage);
+	d = opendir(top);
+	if (!d)
+		return errno == ENOENT ? 0 : cannot(err, "cannot list", top);
+	while (r == 0 && (entry = readdir(d))) {
+		struct kept *kept;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		kept = vec_push(&ret->items, a);
+		if (kept)
+			kept->path = arena_printf(a, "%s/%s", top, entry->d_name);
+		if (kept && kept->path)
+			look_at(a, kept);
+		else
+			r = err_nomem(err, stage);
+	}
+	closedir(d);
+	return r;
+}
+
+/* Out of the way first, so that a run that starts meanwhile makes its own. */
+int keep_clear(struct arena *a, const struct kept *kept, struct cordon_error *err)
+{
+	autoclose int fd = open(kept->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct str top = path_parent(str_of(kept->path)), name = path_last(str_of(kept->path));
+	const char *gone = arena_printf(a, "%.*s/.gone-%.*s-%d", STR_ARG(top), STR_ARG(name),
+					(int)getpid());
+	int r;
+
+	if (!gone)
+		return err_nomem(err, stage);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : cannot(err, "cannot open", kept->path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		err_set(err, CORDON_E_IO, 0, stage, "a run is using %s", kept->path);
+		return err_hint(err, "wait until it has ended");
+	}
+	if (rename(kept->path, gone) < 0)
+		return cannot(err, "cannot remove", kept->path);
+	r = scratch_remove(gone);
+	if (r == 0)
+		return 0;
+	errno = -r;
+	return cannot(err, "cannot remove", gone);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stays between runs below cordon's home: private caches, one directory a project,
+ * and the /tmp that runs of one name share. Made for the owner alone and only by cordon;
+ * a command sees what is in them and never the directories that hold them.
+ *
+ * A run holds a shared lock on its project's directory, clearing an exclusive one.
+ */
+#ifndef CORDON_RUN_KEEP_H
+#define CORDON_RUN_KEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "policy/policy.h"
+
+/* Makes what the policy's caches and shared /tmp need. *ret_made says whether anything
+ * was missing: then the policy has to look again. */
+int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
+	      struct cordon_error *err);
+/* Holds the project's caches until the descriptor is closed; -1 when there are none. */
+int keep_hold(const struct policy *policy);
+
+struct kept {
+	const char *path;	/* of the directory */
+	struct str project;	/* the workdir it belongs to; empty when it does not say */
+	uint64_t bytes;
+	int64_t used;		/* when a run last used it, in seconds since 1970 */
+	bool busy;		/* a run holds it now */
+};
+struct kept_list {
+	VEC(struct kept) items;
+};
+
+/* The caches of every project. */
+int keep_list(struct arena *a, struct str cordon_home, struct kept_list *ret,
+	      struct cordon_error *err);
+/* Removes one; an error when a run holds it. */
+int keep_clear(struct arena *a, const struct kept *kept, struct cordon_error *err);
+
+#endif
