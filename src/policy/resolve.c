@@ -383,6 +383,68 @@ static int add_text(struct expansion *x, struct ruleset *set, struct rule rule, 
 	return add_glob(x, set, &rule, buf_str(&quoted));
 }
 
+/* The paths of a set, or only those in the home. */
+static int add_paths(struct expansion *x, struct ruleset *set, struct rule rule,
+		     const struct path_set *named, bool only_home)
+{
+	int r = 0;
+
+	for (const char *const *p = named->paths; *p && r == 0; p++)
+		if (!only_home || str_starts(str_of(*p), STR("~/")))
+			r = add_text(x, set, rule, str_of(*p));
+	return r;
+}
+
+/* A secret in somebody else's home: what is there, as it is. They must not be able to
+ * close what is elsewhere, nor to make every run fail, by what they link it to. */
+static int add_foreign(struct expansion *x, struct ruleset *set, struct rule rule, struct str home,
+		       struct str text)
+{
+	struct str below = str_skip(text, 2), rest = below, first, real;
+	struct cordon_error ignored;
+	const char *path;
+	int r;
+
+	if (!path_next(&rest, &first) || (x->world->may_hold &&
+					  !x->world->may_hold(x->world, x->arena, home, first)))
+		return 0;
+	path = arena_printf(x->arena, "%.*s/%.*s", STR_ARG(home), STR_ARG(below));
+	if (!path)
+		return err_nomem(x->err, "policy");
+	rule.spelled = text;
+	rule.path = str_of(path);
+	r = x->world->resolve(x->world, x->arena, rule.path, &real, &rule.node, &ignored);
+	if (r == -CORDON_E_NOMEM)
+		return err_nomem(x->err, "policy");
+	if (r < 0 || rule.node.type == NODE_ABSENT || !path_below(real, home))
+		return 0;
+	r = add_rule(x, set, &rule);
+	if (r < 0 || str_eq(real, rule.path))
+		return r;
+	rule.path = real;
+	rule.flags |= RULE_ALIAS;
+	return add_rule(x, set, &rule);
+}
+
+static int add_homes(struct expansion *x, struct ruleset *set, struct rule rule,
+		     const struct path_set *named)
+{
+	const struct places *places = x->places;
+	struct places there = *places;
+	struct expansion other = *x;
+	int r = 0;
+
+	there.home = places->own_home;
+	other.places = &there;
+	if (there.home.n)
+		r = add_paths(&other, set, rule, named, true);
+	for (size_t i = 0; i < places->other_home_count; i++)
+		for (const char *const *p = named->paths; *p && r == 0; p++)
+			if (str_starts(str_of(*p), STR("~/")))
+				r = add_foreign(x, set, rule, places->other_homes[i], str_of(*p));
+	return r;
+}
+
 static int add_set(struct expansion *x, struct ruleset *set, struct rule rule, struct str text)
 {
 	const struct path_set *named = path_set_by_name(str_skip(text, 1));
@@ -400,9 +462,9 @@ static int add_set(struct expansion *x, struct ruleset *set, struct rule rule, s
 			rule.flags |= named->flags & RULE_CONTROL;
 		if (rule.right == RIGHT_READ || rule.right == RIGHT_EXEC)
 			rule.flags |= named->flags & RULE_HARMLESS;
-		for (const char *const *p = named->paths; *p && r == 0; p++)
-			r = add_text(x, set, rule, str_of(*p));
-		return r;
+		r = add_paths(x, set, rule, named, false);
+		/* A secret is one in every home. */
+		return r < 0 || !(rule.flags & RULE_SECRET) ? r : add_homes(x, set, rule, named);
 	}
 	for (size_t i = 0; i < PATH_SET_COUNT; i++)
 		words[i] = path_sets[i].name;

@@ -7,6 +7,7 @@
 #ifndef CORDON_POLICY_WORLD_H
 #define CORDON_POLICY_WORLD_H
 
+#include <stdbool.h>
 #include "base/arena.h"
 #include "base/err.h"
 #include "policy/rules.h"
@@ -18,6 +19,9 @@ struct world {
 	 * too long) is an error. */
 	int (*resolve)(const struct world *world, struct arena *a, struct str path,
 		       struct str *ret_real, struct node *ret_node, struct cordon_error *err);
+	/* Is there perhaps something of that name in the directory? NULL: perhaps. */
+	bool (*may_hold)(const struct world *world, struct arena *a, struct str dir,
+			 struct str name);
 	void *data;
 };
 
@@ -25,6 +29,12 @@ struct world {
 struct places {
 	struct str workdir;
 	struct str home;
+	/* The caller's home by the passwd file where home is another: HOME may be set to
+	 * anything. Empty when they are the same. */
+	struct str own_home;
+	/* For root, who reads everything, the homes of all others. */
+	const struct str *other_homes;
+	size_t other_home_count;
 	struct str tmp;
 	struct str data;	/* --data-dir; the workdir when not given */
 	struct str cordon_home;

@@ -11,60 +11,15 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/num.h"
 #include "base/path.h"
 #include "policy/environ.h"
 #include "run/places.h"
 
 #define stage "places"
-#define PASSWD_BYTES_MAX ((size_t)16 << 20)
 
-/* The home of uid in the text of a passwd file; empty when it is not there. */
-static struct str passwd_home(struct str text, uid_t uid)
-{
-	while (text.n) {
-		struct str line, fields[7] = { { 0 } };
-		uint64_t id;
-
-		str_cut(text, '\n', &line, &text);
-		for (unsigned i = 0; i < 7; i++)
-			str_cut(line, ':', &fields[i], &line);
-		if (num_parse_u64(fields[2], UINT32_MAX, &id) && id == uid)
-			return fields[5];
-	}
-	return (struct str){ 0 };
-}
-
-/* HOME, or the passwd file's word when it is unset or not absolute. */
-static int find_home(struct arena *a, const char *const *env, struct str *ret,
-		     struct cordon_error *err)
-{
-	const char *home = environ_get(env, "HOME");
-	struct str text, found;
-	int r;
-
-	if (home && home[0] == '/') {
-		*ret = str_of(home);
-		return 0;
-	}
-	r = fd_read_file(a, "/etc/passwd", PASSWD_BYTES_MAX, &text, err);
-	if (r < 0)
-		return err_wrap(err, "HOME is not set");
-	found = passwd_home(text, getuid());
-	if (!found.n || found.p[0] != '/') {
-		err_set(err, CORDON_E_PATH, 0, stage,
-			"HOME is %s and the passwd file has no home for uid %u",
-			home && *home ? "not an absolute path" : "not set", getuid());
-		return err_hint(err, "set HOME to your home directory");
-	}
-	*ret = found;
-	return 0;
-}
-
-/* Makes a place absolute, normal and real. */
-static int settle(struct arena *a, const struct world *world, struct str base, struct str text,
-		  const char *what, struct str *ret, struct node *ret_node,
-		  struct cordon_error *err)
+int place_settle(struct arena *a, const struct world *world, struct str base, struct str text,
+		 const char *what, struct str *ret, struct node *ret_node,
+		 struct cordon_error *err)
 {
 	char *path = path_normalise(a, base, text);
 	int r;
@@ -177,7 +132,7 @@ static int settle_cordon_home(struct arena *a, const struct situation_options *o
 			"CORDON_HOME '%.80s' is not an absolute path", chosen);
 		return err_hint(err, "unset it, or give the full path");
 	}
-	r = settle(a, world, p->home, chosen ? str_of(chosen) : STR(".cordon"), "CORDON_HOME",
+	r = place_settle(a, world, p->home, chosen ? str_of(chosen) : STR(".cordon"), "CORDON_HOME",
 		   &p->cordon_home, &node, err);
 	return r < 0 ? r : check_cordon_home(p, node, chosen != NULL, err);
 }
@@ -193,35 +148,49 @@ static bool is_chosen(struct arena *a, const struct situation_options *o, struct
 	return said && (!much || str_eq(str_of(said), p->workdir));
 }
 
+static int settle_data(struct arena *a, const struct situation_options *o,
+		       const struct world *world, struct str cwd, struct places *p,
+		       struct cordon_error *err)
+{
+	struct node node;
+	int r;
+
+	p->data = p->workdir;
+	if (!o->data_dir)
+		return 0;
+	r = place_settle(a, world, cwd, str_of(o->data_dir), "data directory", &p->data, &node,
+			 err);
+	if (r < 0 || node.type == NODE_DIR)
+		return r;
+	return err_set(err, CORDON_E_PATH, node.type == NODE_ABSENT ? ENOENT : ENOTDIR, stage,
+		       "data directory %s", p->data.p);
+}
+
+static bool needs_cwd(const struct situation_options *o)
+{
+	return !o->workdir || o->workdir[0] != '/' || (o->data_dir && o->data_dir[0] != '/');
+}
+
 int situation_places(struct arena *a, const struct situation_options *o, struct places *ret,
 		     struct cordon_error *err)
 {
 	struct places p = { .tmp = STR("/tmp") };
-	struct str cwd = { 0 }, home;
+	struct str cwd = { 0 };
 	struct world world;
 	struct node node;
 	int r = world_os_init(a, &world, err);
 
-	if (r == 0 &&
-	    (!o->workdir || o->workdir[0] != '/' || (o->data_dir && o->data_dir[0] != '/')))
+	if (r == 0 && needs_cwd(o))
 		r = current_directory(a, &cwd, err);
 	if (r == 0)
-		r = find_home(a, o->environ, &home, err);
+		r = home_places(a, &world, o->environ, &p, err);
 	if (r == 0)
-		r = settle(a, &world, cwd, home, "home", &p.home, &node, err);
-	if (r == 0)
-		r = settle(a, &world, cwd, o->workdir ? str_of(o->workdir) : cwd, "workdir",
+		r = place_settle(a, &world, cwd, o->workdir ? str_of(o->workdir) : cwd, "workdir",
 			   &p.workdir, &node, err);
 	if (r == 0)
 		r = check_workdir(&p, node, is_chosen(a, o, cwd, &p), err);
-	p.data = p.workdir;
-	if (r == 0 && o->data_dir) {
-		r = settle(a, &world, cwd, str_of(o->data_dir), "data directory", &p.data, &node,
-			   err);
-		if (r == 0 && node.type != NODE_DIR)
-			r = err_set(err, CORDON_E_PATH, node.type == NODE_ABSENT ? ENOENT : ENOTDIR,
-				    stage, "data directory %s", p.data.p);
-	}
+	if (r == 0)
+		r = settle_data(a, o, &world, cwd, &p, err);
 	if (r == 0)
 		r = settle_cordon_home(a, o, &world, &p, err);
 	if (r == 0)

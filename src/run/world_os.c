@@ -6,28 +6,45 @@
  */
 #include "run/situation.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/vec.h"
 
 #define LINKS_MAX 40
 #define KNOWN_SLOTS 512 /* a power of two */
+#define NAME_BITS 4096
+#define NAMES_MAX 4096
 
-/* Paths known to be directories with no symlink in them. */
+/* The names in a directory, as a set that may hold more than there are. */
+struct listing {
+	struct str dir;
+	bool anything; /* could not be read, or there is no telling */
+	uint64_t bits[NAME_BITS / 64];
+};
+
 struct known {
-	struct str slots[KNOWN_SLOTS];
+	struct str slots[KNOWN_SLOTS]; /* directories with no symlink in them */
+	VEC(struct listing) listings;
 	bool inside;
 };
 
+static uint64_t hash(uint64_t h, uint8_t c)
+{
+	return (h ^ c) * 1099511628211u;
+}
+#define HASH_START 14695981039346656037u
+
 static size_t slot_of(struct str path)
 {
-	uint64_t h = 14695981039346656037u;
+	uint64_t h = HASH_START;
 
 	for (size_t i = 0; i < path.n; i++)
-		h = (h ^ (uint8_t)path.p[i]) * 1099511628211u;
+		h = hash(h, (uint8_t)path.p[i]);
 	return (h ^ h >> 32) & (KNOWN_SLOTS - 1);
 }
 
@@ -215,13 +232,72 @@ static int resolve(const struct world *world, struct arena *a, struct str path,
 	return ret_real->p ? 0 : err_nomem(err, "resolve");
 }
 
+/* Some file systems take .SSH for .ssh, so letters count in either case. */
+static size_t name_bit(struct str name)
+{
+	uint64_t h = HASH_START;
+
+	for (size_t i = 0; i < name.n; i++)
+		h = hash(h, (uint8_t)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] | 0x20
+									   : name.p[i]));
+	return (h ^ h >> 32) % NAME_BITS;
+}
+
+static bool is_ascii(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if ((uint8_t)name.p[i] >= 0x80)
+			return false;
+	return true;
+}
+
+static void list(struct listing *l)
+{
+	DIR *dir = opendir(l->dir.p);
+	const struct dirent *entry = NULL;
+	unsigned n = 0;
+
+	while (dir && n++ < NAMES_MAX && (entry = readdir(dir))) {
+		size_t bit = name_bit(str_of(entry->d_name));
+
+		l->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+		/* Letters beyond ASCII fold in ways of the file system's own. */
+		l->anything |= !is_ascii(str_of(entry->d_name));
+	}
+	l->anything |= !dir || entry;
+	if (dir)
+		closedir(dir);
+}
+
+/* One reading of a directory instead of a look at each of many names. */
+static bool may_hold(const struct world *world, struct arena *a, struct str dir, struct str name)
+{
+	struct known *known = world->data;
+	size_t bit = name_bit(name);
+	struct listing *l = NULL;
+
+	vec_each(old, &known->listings)
+		if (str_eq(old->dir, dir))
+			l = old;
+	if (!l) {
+		char *copy = arena_dup(a, dir);
+
+		l = copy ? vec_push(&known->listings, a) : NULL;
+		if (!l)
+			return true;
+		l->dir = str_of(copy);
+		list(l);
+	}
+	return l->anything || l->bits[bit / 64] >> bit % 64 & 1;
+}
+
 int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
 {
 	struct known *known = arena_new(a, struct known);
 
 	if (!known)
 		return err_nomem(err, "resolve");
-	*ret = (struct world){ .resolve = resolve, .data = known };
+	*ret = (struct world){ .resolve = resolve, .may_hold = may_hold, .data = known };
 	return 0;
 }
 

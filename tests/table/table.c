@@ -97,6 +97,7 @@ static int read_place(struct reader *r, struct str line)
 	} names[] = {
 		{ "workdir", &p->workdir },
 		{ "home", &p->home },
+		{ "own", &p->own_home },
 		{ "tmp", &p->tmp },
 		{ "data", &p->data },
 		{ "gitdir", &p->git_dir },
@@ -107,6 +108,12 @@ static int read_place(struct reader *r, struct str line)
 
 	next_word(&line, &name);
 	next_word(&line, &path);
+	if (str_eq(name, STR("other"))) {
+		*(struct str *)vec_push(&r->table->other_homes, r->table->arena) = path;
+		p->other_homes = r->table->other_homes.at;
+		p->other_home_count = r->table->other_homes.n;
+		return path_is_normal(path) ? 0 : fault(r, "no path:", path);
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (str_eq(name, str_of(names[i].name))) {
 			*names[i].to = unescape(r, path);

@@ -7,7 +7,8 @@
  *	dir PATH...  file PATH...  socket PATH...   what exists; parents are implied
  *	link PATH TARGET                            a symlink
  *	closed PATH                                 a directory that cannot be searched
- *	place NAME PATH      workdir home tmp data cordon_home gitdir gitcommon
+ *	place NAME PATH      workdir home tmp data cordon_home gitdir gitcommon;
+ *	                     own: the passwd file's home; other: one more, may be repeated
  *	policy NAME [--profile P] [--no-sandbox] [FLAG [VALUE]]...
  *	system|user|project NAME | line of TOML     the configuration of that policy
  *	above NAME | line of TOML                   a project file in the root directory
@@ -64,6 +65,7 @@ struct table {
 	const char *name;
 	struct fake_world fake;
 	struct places places;
+	VEC(struct str) other_homes;
 	VEC(struct table_policy *) policies;
 	VEC(struct table_row) rows;
 };
