@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,13 +19,23 @@
 #include "report/violation.h"
 #include "run/guard_tree.h"
 #include "run/notify.h"
+#include "run/observe.h"
 #include "run/selection.h"
 #include "run/supervise.h"
 #include "run/target.h"
 
 #define NONE (-1)
 
-enum call_kind { CALL_OPEN, CALL_CREAT, CALL_MKDIR, CALL_MAKE, CALL_LINK, CALL_RENAME, CALL_BIND };
+enum call_kind {
+	CALL_OPEN,
+	CALL_OPENAT2,
+	CALL_CREAT,
+	CALL_MKDIR,
+	CALL_MAKE,
+	CALL_LINK,
+	CALL_RENAME,
+	CALL_BIND
+};
 
 struct call_row {
 	int nr;
@@ -45,9 +56,12 @@ struct guard {
 	struct selection selection;
 	struct notify notify;
 	struct target_view view;
+	struct observer observer;
+	bool observes;
 	int refusal; /* what a refused call fails with: as the kernel's own rules here */
 	/* Of the call at hand. */
 	char path[PATH_MAX], from[PATH_MAX];
+	bool told; /* it is a violation already */
 };
 
 /* One call, its arguments taken apart. */
@@ -137,6 +151,23 @@ static bool creates_through_link(const struct request *q)
 	       !(q->flags & (O_EXCL | O_NOFOLLOW));
 }
 
+/* openat2 for reading goes on. For anything else it is a call that this kernel does not
+ * have, upon which programs use openat: its ways of resolving a path are not known here. */
+static int judge_openat2(const struct request *q)
+{
+	struct open_how how;
+	int r;
+
+	if (q->flags < sizeof(how))
+		return EINVAL;
+	r = target_read(q->target.tid, argument(q->call, 2), &how, sizeof(how));
+	if (r < 0)
+		return -r;
+	if (how.flags & O_PATH || !(how.flags & (O_ACCMODE | O_CREAT | O_TRUNC)))
+		return 0;
+	return ENOSYS;
+}
+
 /* --- resolving ------------------------------------------------------------------ */
 
 static int find(const struct request *q, int dirfd, const char *path, bool follow,
@@ -186,18 +217,19 @@ static bool exists(const struct object *o)
 
 /* --- judging -------------------------------------------------------------------- */
 
-static void report(struct guard *g, const struct request *q, struct str object,
-		   const struct decision *d, int errnum)
+static void report(struct guard *g, const struct request *q, enum violation_source source,
+		   struct str object, const struct decision *d, int errnum)
 {
 	struct violation v = {
 		.op = VIOLATION_write,
-		.source = VIOLATION_BY_guard,
+		.source = source,
 		.object = object,
 		.rule = d->data_rule,
 		.pid = q->target.tid,
 		.errnum = errnum,
 	};
 
+	g->told = true;
 	/* What was read belonged to somebody who is gone. */
 	if (!notify_waits(&g->notify, q->call))
 		return;
@@ -208,7 +240,7 @@ static void report(struct guard *g, const struct request *q, struct str object,
 static int refuse(struct guard *g, const struct request *q, struct str object,
 		  const struct decision *d)
 {
-	report(g, q, object, d, g->refusal);
+	report(g, q, VIOLATION_BY_guard, object, d, g->refusal);
 	return g->refusal;
 }
 
@@ -225,6 +257,7 @@ static int answer_existing(const struct request *q)
 		return EADDRINUSE;
 	case CALL_OPEN:
 		return q->flags & O_CREAT && q->flags & O_EXCL ? EEXIST : 0;
+	case CALL_OPENAT2:
 	case CALL_CREAT:
 	case CALL_RENAME:
 		return 0;
@@ -314,9 +347,53 @@ static int judge_selected(struct guard *g, const struct request *q)
 		return judge_link(g, q);
 	case CALL_RENAME:
 		return judge_rename(g, q);
+	case CALL_OPENAT2:
+		return ENOSYS;
 	}
 	return EPERM;
 }
+
+/* --- observing ------------------------------------------------------------------ */
+
+static enum observed observed_kind(const struct request *q)
+{
+	switch (q->row->kind) {
+	case CALL_OPEN:
+		return q->flags & O_CREAT && q->flags & O_EXCL ? OBSERVED_MAKE : OBSERVED_OPEN;
+	case CALL_OPENAT2:
+	case CALL_CREAT:
+		return OBSERVED_OPEN;
+	case CALL_RENAME:
+		return OBSERVED_MOVE;
+	case CALL_MKDIR:
+	case CALL_MAKE:
+	case CALL_LINK:
+	case CALL_BIND:
+		return OBSERVED_MAKE;
+	}
+	return OBSERVED_MOVE;
+}
+
+static void observe(struct guard *g, const struct request *q)
+{
+	bool follow = q->row->kind == CALL_CREAT ||
+		      (q->row->kind == CALL_OPEN && !(q->flags & O_NOFOLLOW));
+	char text[2 * PATH_MAX];
+	struct decision d;
+	struct str object;
+
+	/* O_TMPFILE names a directory in which a file without a name is made. */
+	if (q->row->kind == CALL_OPEN && (q->flags & O_TMPFILE) == O_TMPFILE)
+		return;
+	if (observe_write(&g->observer, &q->target, observed_kind(q), q->dirfd, g->path, follow,
+			  text, &object, &d) ||
+	    (q->row->kind == CALL_RENAME &&
+	     observe_write(&g->observer, &q->target, OBSERVED_MOVE, q->from_dirfd, g->from, false,
+			   text, &object, &d)))
+		report(g, q, VIOLATION_BY_notify, object, &d, 0);
+}
+
+/* --- the answer ----------------------------------------------------------------- */
 
 /* Whatever cannot be read is refused as the kernel would: going on would read it again,
  * and then perhaps find something. */
@@ -328,12 +405,16 @@ static int judge(void *data, const struct seccomp_notif *call)
 			     .row = row,
 			     .target = { .view = &g->view, .tid = (pid_t)call->pid } };
 	ssize_t n, from;
+	int verdict = 0;
 
 	if (!row)
 		return ENOSYS;
+	g->told = false;
 	q.dirfd = dirfd_argument(call, row->dirfd);
 	q.from_dirfd = dirfd_argument(call, row->from_dirfd);
 	q.flags = (uint32_t)argument(call, row->flags);
+	if (row->kind == CALL_OPENAT2)
+		return judge_openat2(&q);
 	n = read_path(g, &q);
 	if (n < 0)
 		return (int)-n;
@@ -342,11 +423,13 @@ static int judge(void *data, const struct seccomp_notif *call)
 		return (int)-from;
 	if (row->kind == CALL_BIND && n == 0)
 		return 0;
-	if (!selection_has(&g->selection, (struct str){ g->path, (size_t)n }) &&
-	    !(from && selection_has(&g->selection, (struct str){ g->from, (size_t)from })) &&
-	    (!creates_through_link(&q) || target_has_no_links(&q.target, q.dirfd, g->path)))
-		return 0;
-	return judge_selected(g, &q);
+	if (selection_has(&g->selection, (struct str){ g->path, (size_t)n }) ||
+	    (from && selection_has(&g->selection, (struct str){ g->from, (size_t)from })) ||
+	    (creates_through_link(&q) && !target_has_no_links(&q.target, q.dirfd, g->path)))
+		verdict = judge_selected(g, &q);
+	if (g->observes && !g->told)
+		observe(g, &q);
+	return verdict;
 }
 
 /* --- the part ------------------------------------------------------------------- */
@@ -397,6 +480,8 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 		return err_nomem(err, "guard");
 	g->policy = in->plan->policy;
 	g->view.root = -1;
+	g->observer = (struct observer){ .policy = g->policy, .plan = in->plan };
+	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
 	/* A read-only mount says EROFS, Landlock EACCES. */
 	g->refusal = strcmp(in->plan->backend, "landlock") == 0 ? EACCES : EROFS;
 	g->notify = (struct notify){ .judge = judge, .broke = broke, .data = g };

@@ -23,6 +23,7 @@ refused() {
 	refused .claude mkdirat . .claude
 	refused .mcp.json write-created .mcp.json
 	refused .mcp.json write-creat .mcp.json
+	refused .mcp.json create-openat2 .mcp.json
 	refused .mcp.json create-at . .mcp.json
 	refused .mcp.json mkfifo .mcp.json
 	refused .mcp.json symlink plain .mcp.json

@@ -22,13 +22,13 @@ static enum cap lacking(const struct caps *caps)
 	return CAP_COUNT;
 }
 
-static bool is_guarded(const struct plan *plan)
+static bool is_watched(const struct plan *plan)
 {
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_GUARD_NAME || op->kind == OP_GUARD_GLOB ||
 		    op->kind == OP_GUARD_HIDDEN)
 			return true;
-	return false;
+	return policy_number(plan->policy, KEY_REPORT) >= REPORT_WRITES;
 }
 
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,
@@ -36,7 +36,7 @@ int listen_prepare(const struct launch_input *in, struct native *n, struct launc
 {
 	int inside;
 
-	if (!is_guarded(in->plan) || lacking(in->caps) != CAP_COUNT)
+	if (!is_watched(in->plan) || lacking(in->caps) != CAP_COUNT)
 		return 0;
 	inside = launch_add_handover(launch, err);
 	if (inside < 0)

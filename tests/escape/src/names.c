@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -42,6 +44,14 @@ static enum outcome do_create_at(int argc, char **argv)
 		return cannot("open the directory");
 	return judge(openat(dir, argument(argc, argv, 1), O_WRONLY | O_CREAT | O_EXCL, 0644),
 		     "openat");
+}
+
+static enum outcome do_create_openat2(int argc, char **argv)
+{
+	struct open_how how = { .flags = O_WRONLY | O_CREAT, .mode = 0644 };
+
+	return judge(syscall(SYS_openat2, AT_FDCWD, argument(argc, argv, 0), &how, sizeof(how)),
+		     "openat2");
 }
 
 static enum outcome do_mkfifo(int argc, char **argv)
@@ -245,11 +255,19 @@ static enum outcome do_race(int argc, char **argv)
 }
 
 const struct attack name_attacks[] = {
-	{ "mkdir", do_mkdir },	       { "mkdirat", do_mkdirat },
-	{ "create-at", do_create_at }, { "mkfifo", do_mkfifo },
-	{ "symlink", do_symlink },     { "bind-name", do_bind },
-	{ "tmpfile", do_tmpfile },     { "from-moved", do_from_moved },
-	{ "edge", do_edge },	       { "unmapped", do_unmapped },
-	{ "storm", do_storm },	       { "flood", do_flood },
-	{ "race", do_race },	       { 0 },
+	{ "mkdir", do_mkdir },
+	{ "mkdirat", do_mkdirat },
+	{ "create-at", do_create_at },
+	{ "create-openat2", do_create_openat2 },
+	{ "mkfifo", do_mkfifo },
+	{ "symlink", do_symlink },
+	{ "bind-name", do_bind },
+	{ "tmpfile", do_tmpfile },
+	{ "from-moved", do_from_moved },
+	{ "edge", do_edge },
+	{ "unmapped", do_unmapped },
+	{ "storm", do_storm },
+	{ "flood", do_flood },
+	{ "race", do_race },
+	{ 0 },
 };
