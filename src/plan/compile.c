@@ -185,6 +185,30 @@ static void emit_limits(struct compiler *c)
 	}
 }
 
+/* The file that names the server is covered where the command sees it; without one
+ * programs ask 127.0.0.1, where it is. */
+static int emit_resolver(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+	const struct world *world = c->in->world;
+	struct node node;
+	struct str real;
+	struct op *op;
+	int r;
+
+	if (policy_net_mode(policy) == NET_ON || policy_number(policy, KEY_REPORT) < REPORT_WRITES)
+		return 0;
+	r = world->resolve(world, c->arena, STR("/etc/resolv.conf"), &real, &node, c->err);
+	if (r < 0)
+		return r;
+	op = plan_emit(c, OP_RESOLVER, STR(""));
+	if (op && node.type == NODE_FILE && policy_decide(policy, real).data == ACCESS_READ) {
+		op->path = real;
+		op->node = node;
+	}
+	return 0;
+}
+
 static void emit_process(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
@@ -318,6 +342,9 @@ static int emit_all(struct compiler *c)
 	r = plan_files(c);
 	if (r == 0)
 		r = emit_sockets(c);
+	if (r < 0)
+		return r;
+	r = emit_resolver(c);
 	if (r < 0)
 		return r;
 	emit_process(c);

@@ -17,6 +17,7 @@
 #include "fmt/json.h"
 #include "run/guard.h"
 #include "run/keep.h"
+#include "run/names.h"
 #include "run/supervise.h"
 
 #define stage "execute"
@@ -251,6 +252,7 @@ static const char *const *memory_places(struct arena *a, const struct plan *plan
 /* What watches along, each deciding from the plan whether it is needed. */
 static part_maker_fn *const part_makers[] = {
 	guard_make,
+	names_make,
 	NULL,
 };
 

@@ -194,7 +194,23 @@ static CHILD_SAFE bool wants(const struct mounter *w, enum mount_kind kind)
 	return false;
 }
 
-static CHILD_SAFE int make_veil_files(void)
+/* One attempt is enough: the answer is there at once. */
+static const char resolver_file[] = "nameserver 127.0.0.1\noptions attempts:1\n";
+
+static CHILD_SAFE int make_resolver_file(void)
+{
+	int fd = open(WORKBENCH "/r", O_CREAT | O_WRONLY | O_CLOEXEC, 0444);
+	ssize_t n;
+
+	/* Whatever the umask says. */
+	if (fd < 0 || fchmod(fd, 0444) < 0)
+		return -1;
+	n = write(fd, resolver_file, sizeof(resolver_file) - 1);
+	close(fd);
+	return n == (ssize_t)sizeof(resolver_file) - 1 ? 0 : -1;
+}
+
+static CHILD_SAFE int make_veil_files(bool resolver)
 {
 	int fd;
 
@@ -204,28 +220,39 @@ static CHILD_SAFE int make_veil_files(void)
 	if (fd < 0)
 		return -1;
 	close(fd);
+	if (resolver && make_resolver_file() < 0)
+		return -1;
 	return chmod(WORKBENCH, 0);
 }
 
+static CHILD_SAFE const char *veil_name(const struct mount_step *step)
+{
+	if (step->kind == MOUNT_RESOLVER)
+		return "r";
+	return step->directory ? "d" : "f";
+}
+
 /* One empty file and one empty directory without permissions, shown wherever something
- * is hidden. The clones outlive the mount they were taken from. */
+ * is hidden, and the file that names the name server. The clones outlive the mount they
+ * were taken from. */
 static CHILD_SAFE int open_veils(struct mounter *w)
 {
+	bool resolver = wants(w, MOUNT_RESOLVER);
 	int bench, tmpfs;
 
-	if (!wants(w, MOUNT_VEIL))
+	if (!wants(w, MOUNT_VEIL) && !resolver)
 		return 0;
-	tmpfs = new_tmpfs("0700", "4096", NULL, MOUNT_ATTR_NOEXEC);
+	tmpfs = new_tmpfs("0700", "8192", NULL, MOUNT_ATTR_NOEXEC);
 	bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0 || make_veil_files() < 0 ||
+	if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0 || make_veil_files(resolver) < 0 ||
 	    set_attributes(tmpfs, MOUNT_ATTR_RDONLY, 0) < 0)
 		return fail(w, "cannot make what hides files at", WORKBENCH);
 	for (size_t i = 0; i < w->m->n_steps; i++) {
 		const struct mount_step *step = &w->m->steps[i];
 
-		if (step->kind != MOUNT_VEIL)
+		if (step->kind != MOUNT_VEIL && step->kind != MOUNT_RESOLVER)
 			continue;
-		w->m->trees[i] = clone_tree(tmpfs, step->directory ? "d" : "f");
+		w->m->trees[i] = clone_tree(tmpfs, veil_name(step));
 		if (w->m->trees[i] < 0)
 			return fail(w, "cannot hide", step->path);
 	}
@@ -244,8 +271,7 @@ static CHILD_SAFE int open_devices(struct mounter *w)
 {
 	for (size_t i = 0; i < DEVICES; i++) {
 		w->devices[i] = clone_tree(AT_FDCWD, device_nodes[i].path);
-		if (w->devices[i] < 0 ||
-		    set_attributes(w->devices[i], DEVICE_ATTRIBUTES, 0) < 0)
+		if (w->devices[i] < 0 || set_attributes(w->devices[i], DEVICE_ATTRIBUTES, 0) < 0)
 			return fail(w, "cannot take", device_nodes[i].path);
 	}
 	return 0;
@@ -408,6 +434,7 @@ static CHILD_SAFE int do_step(struct mounter *w, size_t i)
 	switch (step->kind) {
 	case MOUNT_BIND:
 	case MOUNT_VEIL:
+	case MOUNT_RESOLVER:
 		return attach_new(w, step, w->m->trees[i]);
 	case MOUNT_VEIL_DIR:
 		return attach_new(w, step, new_tmpfs("0111", "65536", NULL, MOUNT_ATTR_NOEXEC));

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/handover.h"
 #include "backend/linux/grants.h"
 #include "backend/linux/idmap.h"
 #include "backend/linux/listen.h"
@@ -44,9 +45,10 @@ static const struct {
 	enum op_kind op;
 	enum cap cap;
 } dependent[] = {
-	{ OP_PROC, CAP_PROC_FRESH },	{ OP_LANDLOCK, CAP_LANDLOCK },
-	{ OP_SECCOMP, CAP_SECCOMP },	{ OP_NO_PTRACE, CAP_SECCOMP },
-	{ OP_NO_KEYRING, CAP_SECCOMP }, { OP_NO_TTY_INPUT, CAP_SECCOMP },
+	{ OP_PROC, CAP_PROC_FRESH },	  { OP_LANDLOCK, CAP_LANDLOCK },
+	{ OP_SECCOMP, CAP_SECCOMP },	  { OP_NO_PTRACE, CAP_SECCOMP },
+	{ OP_RESOLVER, CAP_NETNS },	  { OP_NO_KEYRING, CAP_SECCOMP },
+	{ OP_NO_TTY_INPUT, CAP_SECCOMP },
 };
 
 static const struct op *find_op(const struct plan *plan, enum op_kind kind)
@@ -264,6 +266,12 @@ static bool add_writable(struct preparation *p, const struct op *op)
 	return add_bind(p, op, 0);
 }
 
+/* Where there is no such file to see, there is nothing to cover. */
+static bool add_resolver(struct preparation *p, const struct op *op)
+{
+	return !op->path.n || !p->caps->value[CAP_NETNS] || add_step(p, MOUNT_RESOLVER, op);
+}
+
 static bool add_veil(struct preparation *p, const struct op *op)
 {
 	bool partly = op->kind == OP_HIDE_DIR && op->number;
@@ -273,11 +281,11 @@ static bool add_veil(struct preparation *p, const struct op *op)
 
 /* The operations that become steps of the mount phase. */
 static bool (*const adders[OP_KIND_COUNT])(struct preparation *, const struct op *) = {
-	[OP_SYMLINK] = add_link,     [OP_BIND_RO] = add_readable, [OP_SOCKET] = add_readable,
-	[OP_BIND_RW] = add_writable, [OP_CACHE] = add_writable,	  [OP_SHARED_TMP] = add_writable,
-	[OP_HIDE_FILE] = add_veil,   [OP_HIDE_DIR] = add_veil,	  [OP_TMPFS] = add_tmpfs,
-	[OP_PROC] = add_proc,	     [OP_DEV] = add_dev,	  [OP_NOEXEC] = add_exec_change,
-	[OP_EXEC] = add_exec_change,
+	[OP_SYMLINK] = add_link,       [OP_BIND_RO] = add_readable, [OP_SOCKET] = add_readable,
+	[OP_BIND_RW] = add_writable,   [OP_CACHE] = add_writable,   [OP_SHARED_TMP] = add_writable,
+	[OP_HIDE_FILE] = add_veil,     [OP_HIDE_DIR] = add_veil,    [OP_TMPFS] = add_tmpfs,
+	[OP_PROC] = add_proc,	       [OP_DEV] = add_dev,	    [OP_RESOLVER] = add_resolver,
+	[OP_NOEXEC] = add_exec_change, [OP_EXEC] = add_exec_change,
 };
 
 static bool add_op(struct preparation *p, const struct op *op)
@@ -401,6 +409,21 @@ static void prepare_launch(struct preparation *p, const struct launch_input *in,
 	launch->command = &p->native->command;
 }
 
+static int prepare_resolver(struct preparation *p, struct launch *launch)
+{
+	int inside;
+
+	if (!find_op(p->plan, OP_RESOLVER) || !p->native->loopback)
+		return 0;
+	inside = launch_add_handover(launch, p->err);
+	if (inside < 0)
+		return inside;
+	p->native->handover_fd = inside;
+	p->native->resolver = true;
+	launch->hands_over |= HANDOVER_BIT(DNS_UDP) | HANDOVER_BIT(DNS_TCP);
+	return 0;
+}
+
 static int native_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			  struct cordon_error *err)
 {
@@ -432,6 +455,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 		r = prepare_status(&p, ret);
 	if (r == 0)
 		r = listen_prepare(in, p.native, ret, err);
+	if (r == 0)
+		r = prepare_resolver(&p, ret);
 	if (r < 0)
 		launch_close(ret);
 	return r;

@@ -34,6 +34,7 @@ enum mount_kind {
 	MOUNT_PROC,
 	MOUNT_DEV,
 	MOUNT_SYMLINK,
+	MOUNT_RESOLVER,	/* covers `path` by a file that names the sandbox's name server */
 };
 
 /* The devices every sandbox has. */
@@ -83,6 +84,7 @@ struct native {
 	const char *uid_map;	/* NULL: the parent writes the maps */
 	const char *gid_map;
 	bool loopback;
+	bool resolver;		/* needs loopback and handover_fd */
 	bool pid_namespace;
 	uint64_t keep_caps;
 	bool no_setpcap;	/* nothing to lock the secure bits and bounding set with */
@@ -109,6 +111,7 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd);
 /* The parts. Each returns 0, or a negative code after reporting to error_fd. */
 CHILD_SAFE int native_setup(const struct native *n, int error_fd);
 CHILD_SAFE void native_limit_ipc(struct native *n);
+CHILD_SAFE int native_start_resolver(const struct native *n, int error_fd);
 CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd);
 CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
 /* Returns the ruleset's descriptor, -1 when there is no Landlock, or below -1 on

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names: the part of a run that answers the questions of a sandbox without a network and
+ * notes which names it wanted.
+ */
+#ifndef CORDON_RUN_NAMES_H
+#define CORDON_RUN_NAMES_H
+
+#include "run/part.h"
+
+/* A part_maker_fn; for a launch that hands over DNS sockets. */
+int names_make(struct arena *a, const struct part_input *in, struct run_part **ret,
+	       struct cordon_error *err);
+
+#endif

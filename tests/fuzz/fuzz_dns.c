@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes the reader of DNS questions. What is accepted has a name of plain characters
+ * within its bounds, and an answer that repeats the question and nothing else.
+ */
+#include <string.h>
+
+#include "fuzz.h"
+#include "net/dns.h"
+
+static void check_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	CHECK(n < DNS_NAME_TEXT_MAX);
+	for (size_t i = 0; i < n; i++) {
+		char c = name[i];
+
+		CHECK((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+		      c == '.' || c == '\\');
+	}
+	CHECK(!n || name[n - 1] != '.');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t out[DNS_ANSWER_MAX];
+	struct dns_query query;
+	size_t n;
+
+	if (!dns_read_query(data, size, &query))
+		return 0;
+	check_name(query.name);
+	CHECK(query.question_end <= size && query.question_end <= sizeof(out));
+	n = dns_write_answer(data, &query, DNS_NO_NAME, out);
+	CHECK(n == query.question_end);
+	CHECK(memcmp(out, data, 2) == 0 && out[2] & 0x80 && (out[3] & 0xf) == DNS_NO_NAME);
+	CHECK(memcmp(out + 12, data + 12, n - 12) == 0);
+	/* An answer is no question. */
+	CHECK(!dns_read_query(out, n, &query));
+	return 0;
+}
