@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets each allocation of `cordon run` fail, alone and with all later ones.
 
-    alloc.py CORDON-FAILING MARKER [STRIDE]
+    alloc.py CORDON-FAILING MARKER [MOST]
+
+With MOST no more than about so many for each backend and way: those of the start, and
+some of the many that telling about a refusal takes.
 """
 import os
 import subprocess
@@ -36,12 +39,19 @@ def one(scene, args, n, later):
     return f"allocation {n}{' and later' if later else ''}: {wrong}\n{err}" if wrong else None
 
 
-def sweep(tap, scene, backend, stride):
+def chosen(total, most):
+    """The first two thirds of MOST, and as many as are left, evenly, of the others."""
+    start = min(total, 2 * most // 3)
+    stride = max(1, (total - start) // max(1, most - start))
+    return [*range(1, start + 1), *range(start + 1, total + 1, stride)]
+
+
+def sweep(tap, scene, backend, most):
     args = ["run", "-p", "strict", "--backend", backend, "--", *scene.marker_args(backend)]
     total, status = count(scene, args)
     tap.result(status == 0 and total > 20, f"{backend}: a run makes {total} allocations")
     for later in (False, True):
-        wrong = [w for n in range(1, total + 1, stride) if (w := one(scene, args, n, later))]
+        wrong = [w for n in chosen(total, most or total) if (w := one(scene, args, n, later))]
         tap.result(not wrong, f"{backend}: each allocation fails"
                    + (", and all later ones" if later else ""), wrong)
 
@@ -50,7 +60,7 @@ def main():
     scene, tap = Scene(sys.argv[1], sys.argv[2]), Tap()
     before = scene.files()
     for backend in ("native", "bwrap"):
-        sweep(tap, scene, backend, int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+        sweep(tap, scene, backend, int(sys.argv[3]) if len(sys.argv) > 3 else None)
     tap.result(scene.files() == before, "no file is left", set(scene.files()) ^ set(before))
     scene.close()
     tap.end()

@@ -493,14 +493,14 @@ static void sweep_call(struct scene *s, int process, int call, int turn)
 		try_call(s, process, call, errnos[turn % ROTATION]);
 }
 
-/* The first ones of their kind in a process, and every tenth. */
+/* The first ones of their kind in a process, and fewer and fewer after them. */
 static bool in_sample(const struct trace *t, int process, int call)
 {
 	int before = 0;
 
 	for (int c = 0; c < call; c++)
 		before += t->calls[process][c].number == t->calls[process][call].number;
-	return before < 3 || before % 10 == 0;
+	return before < 3 || (before & (before - 1)) == 0;
 }
 
 static void sweep(struct scene *s, const struct trace *reference)

@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 import scene
 
 SECONDS = 120
-# Streams, loop, signals, process, status pipe, and until it is read the start's outcome.
-SUPERVISOR_FDS = 9
+# Streams, loop, signals, process, status and hand-over, the listener, the cache's lock, and
+# until it is read the start's outcome. More than these would be a leak.
+SUPERVISOR_FDS = 16
 
 
 def arguments(here, n):

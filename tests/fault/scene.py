@@ -72,11 +72,12 @@ class Scene:
         return [self.marker, ROOT_CAPS if root else "0", inodes, *self.secrets]
 
     def files(self):
+        """But not what cordon keeps in its own home about the last run."""
         seen = []
         for place in self.places:
             for base, dirs, files in os.walk(place):
                 seen += [os.path.join(base, name) for name in dirs + files]
-        return sorted(seen)
+        return sorted(path for path in seen if not path.startswith(self.home + "/.cordon/"))
 
     def own_tmp(self):
         """After own_mounts: an empty /tmp, watched too."""
