@@ -132,7 +132,7 @@ static int choose_home(const char *set, struct str passwd, struct str *ret,
 	return err_hint(err, "set HOME to your home directory");
 }
 
-int home_places(struct arena *a, const struct world *world, const char *const *environ,
+int home_places(struct arena *a, const struct world *world, const char *const *env,
 		struct places *p, struct cordon_error *err)
 {
 	const char *file = testing_value("CORDON_PASSWD");
@@ -142,7 +142,7 @@ int home_places(struct arena *a, const struct world *world, const char *const *e
 
 	if (r < 0 && err->sys_errno != ENOENT)
 		return r;
-	r = choose_home(environ_get(environ, "HOME"), passwd, &home, err);
+	r = choose_home(environ_get(env, "HOME"), passwd, &home, err);
 	if (r == 0)
 		r = place_settle(a, world, STR("/"), home, "home", &p->home, &node, err);
 	return r < 0 ? r : find_others(a, world, passwd, p, err);
