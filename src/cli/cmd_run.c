@@ -207,6 +207,7 @@ static int deliver(struct runner *r, const struct run_result *result)
 	struct execute_report report = {
 		.violations = r->ending.violations,
 		.advisor = &r->ending.advisor,
+		.changes = &r->ending.changes,
 	};
 	autobuf struct buf text = buf_make(OUT_BYTES_MAX);
 	json_t *json;
@@ -317,6 +318,7 @@ static int run_it(struct runner *r)
 	};
 	if (attempt_execute(r->o->arena, &r->attempt, &options, &result, &r->err) < 0)
 		return fail(r);
+	ending_compare(&r->ending);
 	ending_infer(&r->ending, &result);
 	fail_on_violation(r, &result);
 	say_after(r, &result);

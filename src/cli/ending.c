@@ -8,8 +8,10 @@
 #include "fmt/json.h"
 #include "report/infer.h"
 #include "report/summary.h"
+#include "run/look.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
+#define LOOK_MEMORY_MAX ((size_t)256 << 20)
 #define INFER_MEMORY_MAX ((size_t)64 << 20)
 
 static void say_one(void *data, const struct violation *v)
@@ -36,6 +38,9 @@ int ending_open(const struct opts *o, const struct setup *setup, struct ending *
 	ret->watcher = (struct violation_listener){ .first = say_one, .data = ret };
 	if (opts_given(o, OPTION_WATCH))
 		violations_listen(ret->violations, &ret->watcher);
+	arena_init(&ret->memory, LOOK_MEMORY_MAX);
+	if (opts_given(o, OPTION_CHANGES))
+		look_at_plan(&ret->memory, setup->plan, &ret->before);
 	return 0;
 }
 
@@ -48,6 +53,19 @@ void ending_close(struct ending *e)
 {
 	violations_free(e->violations);
 	e->violations = NULL;
+	arena_free(&e->memory);
+}
+
+void ending_compare(struct ending *e)
+{
+	struct cordon_error ignored;
+	struct snapshot after;
+
+	if (!opts_given(e->o, OPTION_CHANGES))
+		return;
+	look_at_plan(&e->memory, e->explainer.setup.plan, &after);
+	if (changes_between(&e->memory, &e->before, &after, &e->changes, &ignored) < 0)
+		e->changes = (struct changes){ .asked = true, .incomplete = true };
 }
 
 void ending_infer(struct ending *e, const struct run_result *result)
@@ -71,9 +89,11 @@ void ending_say(const struct ending *e, const struct run_result *result)
 	struct str line, rest;
 
 	/* An error has said it already. */
-	if (result->error.code || opts_given(e->o, OPTION_QUIET) || opts_given(e->o, OPTION_WATCH))
+	if (result->error.code || opts_given(e->o, OPTION_QUIET))
 		return;
-	violations_summary(&b, e->violations, &e->advisor);
+	if (!opts_given(e->o, OPTION_WATCH))
+		violations_summary(&b, e->violations, &e->advisor);
+	changes_print(&b, &e->changes);
 	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)
 		out_note(e->o, "%.*s", STR_ARG(line));
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `cordon run` tells of violations: live, at the end, and to `cordon explain
- * --last`. Holds the store that a run notes them in.
+ * --last`. Holds the store that a run notes them in. With --changes also what is
+ * different afterwards in the places that were writable.
  */
 #ifndef CORDON_CLI_ENDING_H
 #define CORDON_CLI_ENDING_H
 
 #include "cli/verdict.h"
+#include "report/changes.h"
 #include "report/violation.h"
 #include "run/result.h"
 
@@ -16,6 +18,9 @@ struct ending {
 	struct explainer explainer;
 	struct violation_advisor advisor;
 	struct violation_listener watcher;	/* with --watch */
+	struct arena memory;		/* of the two below */
+	struct snapshot before;		/* with --changes */
+	struct changes changes;
 };
 
 int ending_open(const struct opts *o, const struct setup *setup, struct ending *ret,
@@ -24,6 +29,8 @@ int ending_open(const struct opts *o, const struct setup *setup, struct ending *
 void ending_set_plan(struct ending *e, const struct setup *setup);
 void ending_close(struct ending *e); /* accepts a zeroed one */
 
+/* After the run: compares what is there, with --changes. */
+void ending_compare(struct ending *e);
 /* Looks for refusals in captured output, where the policy has it reported. */
 void ending_infer(struct ending *e, const struct run_result *result);
 /* A few sentences on standard error; not with --quiet. */

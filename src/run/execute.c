@@ -398,7 +398,7 @@ static int add_report(json_t *root, const struct execute_report *report)
 		bad |= json_object_set_new(root, "violations_dropped",
 					   json_integer((json_int_t)dropped));
 	return bad | json_object_set_new(root, "hosts", json_array()) |
-	       json_object_set_new(root, "changes", json_object());
+	       json_object_set_new(root, "changes", changes_to_json(report->changes));
 }
 
 json_t *execute_to_json(const struct run_result *result, const struct plan *plan,

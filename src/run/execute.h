@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include "backend/backend.h"
+#include "report/changes.h"
 #include "report/violation.h"
 #include "run/result.h"
 #include "run/situation.h"
@@ -31,6 +32,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 struct execute_report {
 	const struct violations *violations;	/* NULL: none */
 	const struct violation_advisor *advisor;	/* NULL: rules and fixes stay unsaid */
+	const struct changes *changes;		/* NULL: nobody looked */
 };
 
 /* The result contract of DESIGN 5.5; plan may be NULL when there is none. NULL: out of

@@ -166,7 +166,7 @@ quiet_about() {
 
 @test "a record that cannot be written is no concern of the run" {
 	is_root && skip "root can write everywhere"
-	mkdir "$HOME/.cordon"
+	mkdir -p "$HOME/.cordon"
 	chmod 500 "$HOME/.cordon"
 	inside moderate 'cat ~/.ssh/id_rsa; exit 7'
 	assert_status 7
@@ -174,7 +174,7 @@ quiet_about() {
 }
 
 @test "a broken record is an error with its place" {
-	mkdir "$HOME/.cordon"
+	mkdir -p "$HOME/.cordon"
 	echo '{"violations": [' >"$HOME/.cordon/last-run.json"
 	run -125 --separate-stderr cordon explain --last
 	[[ $stderr == *last-run.json:* ]] || fail "no place" "$(outcome)"

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# --changes: what a run leaves behind, and what of it runs later.
+load helper
+
+setup() {
+	cordon_setup
+	schema=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/docs/result.schema.json
+	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
+}
+
+# Validates the object in $output.
+valid() {
+	python3 -c '
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import jsonschema
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(sys.stdin))
+' "$schema" <<<"$output" || fail "not valid for the schema" "$(outcome)"
+}
+
+@test "created, changed and deleted, with a mark on what runs later" {
+	echo old >old
+	echo gone >gone
+	echo same >same
+	mkdir old_dir
+	run -0 --separate-stderr cordon run --changes --json -- sh -c \
+		'echo new >new; echo more >>old; rm gone; mkdir sub; echo all: >sub/Makefile; rmdir old_dir'
+	valid
+	assert_json "[.changes.created[].path] == [\"$WORKDIR/sub/Makefile\", \"$WORKDIR/new\"]"
+	assert_json '.changes.created[0].later == "make"'
+	assert_json "[.changes.changed[].path] == [\"$WORKDIR/old\"]"
+	assert_json "[.changes.deleted[].path] == [\"$WORKDIR/gone\", \"$WORKDIR/old_dir\"]"
+	output=$stderr
+	assert_contains "changes: 2 created, 1 changed, 2 deleted"
+	assert_contains "  created $WORKDIR/sub/Makefile (runs later, outside: make)"
+	refute_contains same
+}
+
+@test "without the option nobody looks, and nothing is said of nothing" {
+	run -0 --separate-stderr cordon run --json -- sh -c 'echo x >x'
+	valid
+	assert_json '.changes == {}'
+	run -0 --separate-stderr cordon run --changes --json -- true
+	valid
+	assert_json '.changes == {"created": [], "changed": [], "deleted": []}'
+	if grep -q changes: <<<"$stderr"; then fail "said something" "$(outcome)"; fi
+}
+
+@test "at most ten names for a person, links are not followed, names are escaped" {
+	mkdir "$SCRATCH/outside"
+	touch "$SCRATCH/outside/file"
+	ln -s "$SCRATCH/outside" link
+	run -0 --separate-stderr cordon run --changes -- sh -c \
+		'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo >"f$i"; done; echo >"$(printf "a\033[31m")"'
+	output=$stderr
+	assert_contains "changes: 14 created"
+	assert_contains "and 4 more"
+	refute_contains outside
+	refute_contains $'\033[31m'
+	run -0 --separate-stderr cordon run -q --changes -- sh -c 'echo >quiet'
+	assert_equal "$stderr" ""
+}
+
+@test "a tree that is too deep is said to be so" {
+	run -0 --separate-stderr cordon run --changes --json -- sh -c \
+		'i=0; while [ $i -lt 80 ]; do mkdir d && cd d || exit 1; i=$((i+1)); done'
+	valid
+	assert_json '.changes.incomplete'
+	[[ $stderr == *"too many files"* ]] || fail "not said" "$(outcome)"
+}
