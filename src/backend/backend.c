@@ -46,7 +46,7 @@ int backend_needs(const char *name, const struct caps *caps, const enum cap *nee
 
 void launch_init(struct launch *launch)
 {
-	*launch = (struct launch){ .status_fd = -1, .handover_fd = -1 };
+	*launch = (struct launch){ .status_fd = -1, .handover_fd = -1, .stop_fd = -1 };
 }
 
 void launch_close(struct launch *launch)
@@ -56,6 +56,7 @@ void launch_close(struct launch *launch)
 	launch->n_fds = 0;
 	fd_close(&launch->status_fd);
 	fd_close(&launch->handover_fd);
+	fd_close(&launch->stop_fd);
 	if (launch->scratch)
 		scratch_remove(launch->scratch);
 	launch->scratch = NULL;

@@ -32,6 +32,7 @@ struct launch {
 	int handover_fd;	/* the supervisor's end; -1: nothing is handed over */
 	int handover_inside;	/* the other end's number in the child */
 	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
+	int stop_fd;		/* something comes when the command was stopped; -1: nothing */
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */
 	uint64_t clone_flags;
@@ -48,6 +49,7 @@ struct launch_input {
 	const struct caps *caps;
 	const char *program;
 	char *const *argv;
+	unsigned terminal;	/* which of the standard streams are a terminal */
 };
 
 struct backend {

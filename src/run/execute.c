@@ -19,6 +19,7 @@
 #include "run/keep.h"
 #include "run/names.h"
 #include "run/supervise.h"
+#include "run/terminal.h"
 
 #define stage "execute"
 
@@ -253,6 +254,7 @@ static const char *const *memory_places(struct arena *a, const struct plan *plan
 static part_maker_fn *const part_makers[] = {
 	guard_make,
 	names_make,
+	terminal_make,
 	NULL,
 };
 
@@ -352,6 +354,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	int r;
 
 	launch_init(&launch);
+	in.terminal = terminal_streams(plan, options);
 	r = check_streams(s, &why);
 	if (r == 0)
 		r = find_program(s, a, plan, options, &in.program, &why);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "run/terminal.h"
 
 static const int forwarded[] = {
 	SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP,
@@ -35,7 +36,7 @@ static bool is_for_group(int sig)
 	return sig != SIGUSR1 && sig != SIGUSR2;
 }
 
-static void pass_on(struct run *run, int sig)
+void run_pass_on(struct run *run, int sig)
 {
 	if (run->main_gone)
 		return;
@@ -60,7 +61,29 @@ static void stop_together(struct run *run)
 	if (!in_foreground())
 		return;
 	kill(getpid(), SIGSTOP);
-	pass_on(run, SIGCONT);
+	run_pass_on(run, SIGCONT);
+}
+
+/* Everybody in the job, whose shell then takes over. Nothing happens where nobody could
+ * continue it, or where the caller ignores the signal. */
+static void stop_job(void)
+{
+	sigset_t stop, before;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, &before);
+	kill(0, SIGTSTP);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void run_suspend(struct run *run)
+{
+	terminal_leave(run->terminal);
+	stop_job();
+	terminal_forget_stops(run->terminal);
+	terminal_enter(run->terminal);
+	run_pass_on(run, SIGCONT);
 }
 
 static void look_for_stop(struct run *run)
@@ -77,8 +100,11 @@ static void look_for_stop(struct run *run)
 static void suspend_session(struct run *run)
 {
 	/* Its process group is orphaned: the kernel would drop a TSTP. */
-	pass_on(run, SIGSTOP);
-	stop_together(run);
+	run_pass_on(run, SIGSTOP);
+	if (run->terminal)
+		run_suspend(run);
+	else
+		stop_together(run);
 }
 
 static void count_request(struct run *run, int sig, bool by_terminal)
@@ -101,9 +127,15 @@ void run_on_signal(void *data, const struct signalfd_siginfo *info)
 		run_progress(run);
 		return;
 	}
+	if (sig == SIGWINCH && run->terminal) {
+		terminal_resize(run->terminal);
+		return;
+	}
+	if (sig == SIGCONT)
+		terminal_enter(run->terminal);
 	if (sig == SIGTSTP && run->request->new_session)
 		suspend_session(run);
 	else if (!by_terminal || run->request->new_session)
-		pass_on(run, sig);
+		run_pass_on(run, sig);
 	count_request(run, sig, by_terminal);
 }

@@ -48,7 +48,7 @@ struct part_input {
 	const struct situation *situation;
 	const struct plan *plan;
 	const struct caps *caps;
-	const struct launch *launch; /* after prepare */
+	struct launch *launch; /* after prepare */
 	const struct execute_options *options;
 };
 

@@ -5,9 +5,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/major.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -121,6 +125,24 @@ bool procfs_memory(pid_t thread, struct procfs_memory *ret)
 		.peak = procfs_field(text, "VmHWM"),
 	};
 	return true;
+}
+
+bool procfs_reads_terminal(pid_t thread)
+{
+	char path[64], text[256];
+	unsigned fd;
+	struct stat st;
+	int nr;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)thread);
+	if (!read_text(path, text, sizeof(text)) || sscanf(text, "%d 0x%x", &nr, &fd) != 2 ||
+	    nr != SYS_read)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%u", (int)thread, fd);
+	return stat(path, &st) == 0 && S_ISCHR(st.st_mode) &&
+	       ((major(st.st_rdev) >= UNIX98_PTY_SLAVE_MAJOR &&
+		 major(st.st_rdev) < UNIX98_PTY_SLAVE_MAJOR + UNIX98_PTY_MAJOR_COUNT) ||
+		major(st.st_rdev) == TTYAUX_MAJOR);
 }
 
 uint64_t procfs_machine_shmem(void)

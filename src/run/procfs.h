@@ -36,6 +36,8 @@ struct procfs_memory {
 bool procfs_stat(pid_t pid, struct procfs_stat *ret);
 /* Of /proc/PID/status. */
 bool procfs_memory(pid_t thread, struct procfs_memory *ret);
+/* Does the thread wait in read(2) for a terminal? */
+bool procfs_reads_terminal(pid_t thread);
 /* "Shmem:" of /proc/meminfo: the whole machine's, in bytes. 0 when it cannot be read. */
 uint64_t procfs_machine_shmem(void);
 

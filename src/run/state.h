@@ -32,6 +32,7 @@ struct run {
 	const struct run_request *request;
 	struct run_result result;
 	struct loop *loop;
+	struct terminal *terminal; /* NULL: the command has the user's, or none */
 	struct tree tree;
 	struct meter meter;
 	struct run_usage seen; /* before everything was killed */
@@ -57,6 +58,11 @@ void run_progress(struct run *run);
 /* forward.c */
 void run_signal_set(sigset_t *ret);
 void run_on_signal(void *data, const struct signalfd_siginfo *info);
+/* To the command, or the foreground of its session. */
+void run_pass_on(struct run *run, int sig);
+/* The command was stopped: cordon stops as the command would have stopped the user's job,
+ * and goes on with it. */
+void run_suspend(struct run *run);
 
 /* parts.c */
 int run_begin_parts(struct run *run, struct cordon_error *err);

@@ -20,7 +20,7 @@
  * with it; elsewhere it does not, or a command could stop its own timeout.
  *
  * new_session takes the controlling terminal away from the command, so it cannot put
- * input into it; without a pty in between it also has no job control of its own.
+ * input into it; what it gets instead is in terminal.h.
  */
 #ifndef CORDON_RUN_SUPERVISE_H
 #define CORDON_RUN_SUPERVISE_H

@@ -47,6 +47,8 @@ static CHILD_SAFE int leave_keyring(const struct native *n, int error_fd)
  * stopping it for good. */
 static CHILD_SAFE int leave_session(const struct native *n, int error_fd)
 {
+	if (n->pid_namespace && n->terminal)
+		return native_enter_foreground(n, error_fd);
 	if (!n->pid_namespace || !n->command.new_session || setsid() >= 0)
 		return 0;
 	return native_fail(error_fd, "session", "cannot start a session for", "the command");
@@ -80,21 +82,26 @@ static CHILD_SAFE int status_code(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Reaps until the command has ended; its wait status goes out over the pipe, because
- * an init cannot die of the signal that killed its child. */
-static CHILD_SAFE void wait_for(pid_t command, int status_fd)
+static CHILD_SAFE void tell(int fd, int value)
+{
+	while (write(fd, &value, sizeof(value)) < 0 && errno == EINTR)
+		;
+}
+
+/* Reaps until the command has ended. */
+static CHILD_SAFE int wait_for(pid_t command, const struct native *n)
 {
 	for (;;) {
 		int status;
-		pid_t pid = waitpid(-1, &status, 0);
+		pid_t pid = waitpid(-1, &status, n->terminal ? WUNTRACED : 0);
 
 		if (pid < 0 && errno != EINTR)
 			_exit(125);
-		if (pid != command)
-			continue;
-		while (write(status_fd, &status, sizeof(status)) < 0 && errno == EINTR)
-			;
-		_exit(status_code(status));
+		if (pid == command && !WIFSTOPPED(status))
+			return status;
+		/* The supervisor then stops as well, so that the user's shell gets on. */
+		if (pid == command)
+			tell(n->stop_fd, status);
 	}
 }
 
@@ -103,6 +110,7 @@ static CHILD_SAFE void wait_for(pid_t command, int status_fd)
 static CHILD_SAFE int start_command(const struct native *n, int ruleset, int error_fd)
 {
 	pid_t pid = vfork();
+	int status;
 
 	if (pid < 0)
 		return native_fail(error_fd, "fork", "cannot start the command's process", NULL);
@@ -115,8 +123,10 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 		close(ruleset);
 	if (n->handover_fd)
 		close(n->handover_fd);
-	wait_for(pid, n->status_fd);
-	return 0;
+	/* Over the pipe, because an init cannot die of the signal that killed its child. */
+	status = wait_for(pid, n);
+	tell(n->status_fd, status);
+	_exit(status_code(status));
 }
 
 CHILD_SAFE int native_child(void *data, int error_fd)
@@ -127,6 +137,8 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 	if (r == 0)
 		r = keep_from_command(n->handover_fd, error_fd);
 	if (r == 0)
+		r = keep_from_command(n->stop_fd, error_fd);
+	if (r == 0)
 		r = native_setup(n, error_fd);
 	if (r == 0)
 		r = native_start_resolver(n, error_fd);
@@ -136,6 +148,8 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 		r = native_mount(&n->mounts, error_fd);
 	if (r == 0)
 		r = native_drop_privileges(n, error_fd);
+	if (r == 0)
+		r = native_open_terminal(n, error_fd);
 	if (r < 0)
 		return r;
 	ruleset = native_landlock_ruleset(&n->landlock, error_fd);
@@ -152,6 +166,8 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd)
 	const struct native *n = data;
 	int ruleset, r = keep_from_command(n->handover_fd, error_fd);
 
+	if (r == 0)
+		r = native_take_terminal(n, error_fd);
 	if (r == 0)
 		r = native_drop_privileges(n, error_fd);
 	if (r < 0)

@@ -266,6 +266,7 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 	if (!n)
 		return err_nomem(err, stage);
 	n->new_keyring = find_op(in->plan, OP_NO_KEYRING);
+	n->terminal = in->terminal;
 	prepare_filters(n, in);
 	r = prepare_lock_down(n, err);
 	if (r == 0)

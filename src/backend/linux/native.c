@@ -387,6 +387,26 @@ static int prepare_status(struct preparation *p, struct launch *launch)
 	return 0;
 }
 
+/* A terminal in the sandbox's own devpts, when it has one. */
+static int prepare_terminal(struct preparation *p, unsigned streams, struct launch *launch)
+{
+	struct native *n = p->native;
+	int end, r;
+
+	if (!streams || !find_op(p->plan, OP_DEV))
+		return 0;
+	r = fd_pipe(&launch->stop_fd, &end);
+	if (r < 0)
+		return err_set(p->err, CORDON_E_SYSTEM, -r, stage, "make a pipe");
+	n->stop_fd = launch_add_fd(launch, end, p->err);
+	if (n->stop_fd < 0)
+		return n->stop_fd;
+	n->handover_fd = launch_add_handover(launch, p->err);
+	n->terminal = streams;
+	launch->hands_over |= HANDOVER_BIT(TERMINAL);
+	return n->handover_fd < 0 ? n->handover_fd : 0;
+}
+
 static void prepare_launch(struct preparation *p, const struct launch_input *in,
 			   struct launch *launch)
 {
@@ -457,6 +477,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 		r = listen_prepare(in, p.native, ret, err);
 	if (r == 0)
 		r = prepare_resolver(&p, ret);
+	if (r == 0)
+		r = prepare_terminal(&p, in->terminal, ret);
 	if (r < 0)
 		launch_close(ret);
 	return r;

@@ -99,6 +99,11 @@ struct native {
 	const struct seccomp_program *listener; /* loaded after them; NULL: none */
 	bool new_keyring;
 	int handover_fd;	/* in the child: the hand-over's inside; 0: none */
+	/* Which of the standard streams are a terminal of the command's own; and in the
+	 * child that terminal, and where init tells that the command was stopped. */
+	unsigned terminal;
+	int terminal_fd;
+	int stop_fd;
 	int status_fd;		/* in the child: where init writes the command's wait status */
 	struct spawn_request command;	/* program, argv, envp, cwd, rlimits */
 };
@@ -112,6 +117,10 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd);
 CHILD_SAFE int native_setup(const struct native *n, int error_fd);
 CHILD_SAFE void native_limit_ipc(struct native *n);
 CHILD_SAFE int native_start_resolver(const struct native *n, int error_fd);
+/* terminal.c: made here, made outside, and the command's part of it. */
+CHILD_SAFE int native_open_terminal(struct native *n, int error_fd);
+CHILD_SAFE int native_take_terminal(const struct native *n, int error_fd);
+CHILD_SAFE int native_enter_foreground(const struct native *n, int error_fd);
 CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd);
 CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
 /* Returns the ruleset's descriptor, -1 when there is no Landlock, or below -1 on

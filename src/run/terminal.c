@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carrying bytes between the user's terminal and the command's. */
+#include "run/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "plan/plan.h"
+#include "run/execute.h"
+#include "run/state.h"
+
+#define stage "terminal"
+#define RELAY_BYTES 65536
+/* How often to look whether cordon is in front, and keys are wanted. */
+#define FOREGROUND_MS 200
+/* For the last output, when the user's terminal does not take any. */
+#define DRAIN_MS 1000
+
+/* Bytes on their way. */
+struct relay {
+	char bytes[RELAY_BYTES];
+	size_t from, n;
+};
+
+struct terminal {
+	struct run *run;
+	int user;		/* descriptor of the user's terminal */
+	bool input;		/* standard input is the terminal */
+	bool output;		/* and standard output */
+	bool on_demand;		/* keys may be for another program of the user's pipe */
+	bool raw;
+	struct termios before;	/* the user's settings, while raw */
+	int slave;		/* of a terminal made here; -1: it was made inside */
+	struct loop_watch typed, shown, master, stops;
+	struct loop_timer foreground;
+	struct relay in, out;
+	int *launch_stop;
+};
+
+/* --- the user's terminal ----------------------------------------------------------- */
+
+static bool in_front(const struct terminal *t)
+{
+	return tcgetpgrp(t->user) == getpgrp();
+}
+
+/* At once: waiting for output would hang on a terminal that was stopped. */
+static void make_raw(struct terminal *t)
+{
+	struct termios raw;
+
+	if (t->raw || tcgetattr(t->user, &t->before) < 0)
+		return;
+	raw = t->before;
+	cfmakeraw(&raw);
+	/* Others show something here meanwhile. */
+	if (!t->output)
+		raw.c_oflag = t->before.c_oflag;
+	t->raw = tcsetattr(t->user, TCSANOW, &raw) == 0;
+}
+
+static void watch_all(struct terminal *t);
+
+static void find_reader(void *data, const struct tree_process *p, bool wrapper)
+{
+	bool *found = data;
+	struct procfs_stat line;
+
+	if (!wrapper && !*found && procfs_stat(p->pid, &line) && line.alive)
+		*found = procfs_reads_terminal(line.thread);
+}
+
+/* Is what is typed for the command? In `cordon run make | less` it is for less. */
+static bool is_wanted(const struct terminal *t)
+{
+	bool found = !t->on_demand;
+
+	if (!found)
+		tree_each(&t->run->tree, find_reader, &found);
+	return found;
+}
+
+void terminal_enter(struct terminal *t)
+{
+	if (!t || !t->input)
+		return;
+	if (!in_front(t) || !is_wanted(t))
+		terminal_leave(t);
+	else if (!t->raw) {
+		make_raw(t);
+		terminal_resize(t);
+		watch_all(t);
+	}
+	if (!t->raw || t->on_demand)
+		loop_set_timer(t->run->loop, &t->foreground, FOREGROUND_MS);
+}
+
+static void look_again(void *data)
+{
+	terminal_enter(data);
+}
+
+void terminal_leave(struct terminal *t)
+{
+	if (!t || !t->raw)
+		return;
+	t->raw = false;
+	loop_unwatch(t->run->loop, &t->typed);
+	tcsetattr(t->user, TCSANOW, &t->before);
+}
+
+void terminal_resize(struct terminal *t)
+{
+	struct winsize size;
+
+	if (t && t->master.fd >= 0 && ioctl(t->user, TIOCGWINSZ, &size) == 0)
+		ioctl(t->master.fd, TIOCSWINSZ, &size);
+}
+
+/* An open file of our own, so that not blocking is not passed on to whoever shares the
+ * terminal. A terminal that belongs to another user (after su) cannot be opened again;
+ * then it is used as it is. */
+static int open_again(int fd, int flags)
+{
+	char path[32];
+	int again;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return again >= 0 ? again : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+/* --- keys that the new terminal has nobody to tell of ------------------------------- */
+
+static int signal_of_key(const struct terminal *t, char c)
+{
+	struct termios inner;
+	pid_t front = tcgetpgrp(t->master.fd);
+	bool alone = front <= 0, orphan = front == t->run->main.pid;
+
+	if ((!alone && !orphan) || tcgetattr(t->master.fd, &inner) < 0 ||
+	    !(inner.c_lflag & ISIG) || c == _POSIX_VDISABLE)
+		return 0;
+	if (inner.c_cc[VSUSP] == (cc_t)c)
+		return SIGTSTP;
+	if (!alone)
+		return 0;
+	if (inner.c_cc[VINTR] == (cc_t)c)
+		return SIGINT;
+	return inner.c_cc[VQUIT] == (cc_t)c ? SIGQUIT : 0;
+}
+
+static void press(struct terminal *t, int sig)
+{
+	if (sig == SIGTSTP) {
+		run_pass_on(t->run, SIGSTOP);
+		run_suspend(t->run);
+	} else
+		run_pass_on(t->run, sig);
+}
+
+/* Takes such keys out of what was just typed. */
+static void take_keys(struct terminal *t, size_t start)
+{
+	struct relay *in = &t->in;
+	size_t kept = start;
+
+	for (size_t i = start; i < in->n; i++) {
+		int sig = (unsigned char)in->bytes[i] < ' ' ? signal_of_key(t, in->bytes[i]) : 0;
+
+		if (sig)
+			press(t, sig);
+		else
+			in->bytes[kept++] = in->bytes[i];
+	}
+	in->n = kept;
+}
+
+/* --- carrying ---------------------------------------------------------------------- */
+
+/* One read; false at the end or when there is nothing now. */
+static bool fill(struct relay *r, int fd, bool *ended)
+{
+	ssize_t got;
+
+	if (r->from == r->n)
+		r->from = r->n = 0;
+	if (r->n == sizeof(r->bytes))
+		return false;
+	got = read(fd, r->bytes + r->n, sizeof(r->bytes) - r->n);
+	if (got > 0)
+		r->n += (size_t)got;
+	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+		*ended = true;
+	return got > 0;
+}
+
+/* False when nobody takes it any more. */
+static bool pour(struct relay *r, int fd)
+{
+	while (r->from < r->n) {
+		ssize_t done = write(fd, r->bytes + r->from, r->n - r->from);
+
+		if (done > 0)
+			r->from += (size_t)done;
+		else if (errno != EINTR)
+			return errno == EAGAIN;
+	}
+	return true;
+}
+
+static bool has_room(const struct relay *r)
+{
+	return r->n < sizeof(r->bytes) || r->from == r->n;
+}
+
+static void watch(struct terminal *t, struct loop_watch *w, uint32_t events)
+{
+	struct cordon_error ignored;
+
+	if (w->fd < 0)
+		return;
+	if (events)
+		loop_watch(t->run->loop, w, events, &ignored);
+	else
+		loop_unwatch(t->run->loop, w);
+}
+
+static void watch_all(struct terminal *t)
+{
+	bool typed = t->in.from < t->in.n, shown = t->out.from < t->out.n;
+
+	watch(t, &t->typed, t->raw && has_room(&t->in) ? EPOLLIN : 0);
+	watch(t, &t->shown, shown ? EPOLLOUT : 0);
+	watch(t, &t->master, (has_room(&t->out) ? EPOLLIN : 0u) | (typed ? EPOLLOUT : 0u));
+}
+
+static void let_go(struct terminal *t, struct loop_watch *w)
+{
+	loop_unwatch(t->run->loop, w);
+	fd_close(&w->fd);
+}
+
+/* What cannot be shown is dropped: the command must not wait for a terminal that is gone. */
+static void show(struct terminal *t)
+{
+	if (t->shown.fd >= 0 && !pour(&t->out, t->shown.fd))
+		let_go(t, &t->shown);
+	if (t->shown.fd < 0)
+		t->out.from = t->out.n;
+}
+
+static void send_typed(struct terminal *t)
+{
+	if (t->master.fd < 0 || !pour(&t->in, t->master.fd))
+		t->in.from = t->in.n;
+}
+
+/* The kernel gives a page at a time: as many as there are, then one write. */
+static void master_ready(void *data, uint32_t events)
+{
+	struct terminal *t = data;
+	bool ended = false;
+
+	if (events & EPOLLOUT)
+		send_typed(t);
+	while (fill(&t->out, t->master.fd, &ended))
+		;
+	show(t);
+	if (ended)
+		let_go(t, &t->master);
+	watch_all(t);
+}
+
+static void typed_ready(void *data, uint32_t events)
+{
+	struct terminal *t = data;
+	bool ended = false;
+	size_t start;
+
+	(void)events;
+	start = t->in.from == t->in.n ? 0 : t->in.n;
+	if (t->master.fd >= 0 && fill(&t->in, t->typed.fd, &ended)) {
+		take_keys(t, start);
+		send_typed(t);
+	}
+	if (ended)
+		let_go(t, &t->typed);
+	watch_all(t);
+}
+
+static void shown_ready(void *data, uint32_t events)
+{
+	(void)events;
+	show(data);
+	watch_all(data);
+}
+
+/* --- the command's terminal --------------------------------------------------------- */
+
+/* Like the user's, as it was before anything of ours. Where the user's goes on treating
+ * the output, once is enough. */
+static void imitate(struct terminal *t)
+{
+	struct termios settings;
+
+	if (tcgetattr(t->user, &settings) == 0) {
+		if (!t->input || !t->output)
+			settings.c_oflag &= ~(tcflag_t)OPOST;
+		tcsetattr(t->master.fd, TCSANOW, &settings);
+	}
+	terminal_resize(t);
+}
+
+static int start(struct terminal *t, struct cordon_error *err)
+{
+	if (fcntl(t->master.fd, F_SETFL, O_NONBLOCK) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot use the terminal");
+	imitate(t);
+	terminal_enter(t);
+	watch_all(t);
+	return 0;
+}
+
+static int took(struct run_part *part, enum handover_kind kind, int fd, struct cordon_error *err)
+{
+	struct terminal *t = part->data;
+
+	(void)kind;
+	t->master.fd = fd;
+	return start(t, err);
+}
+
+static ssize_t read_stops(struct terminal *t)
+{
+	char bytes[1024];
+
+	return t->stops.fd < 0 ? 0 : read(t->stops.fd, bytes, sizeof(bytes));
+}
+
+void terminal_forget_stops(struct terminal *t)
+{
+	if (t)
+		read_stops(t);
+}
+
+static void stop_ready(void *data, uint32_t events)
+{
+	struct terminal *t = data;
+	ssize_t got = read_stops(t);
+
+	(void)events;
+	if (got > 0)
+		run_suspend(t->run);
+	else if (got == 0 || errno != EAGAIN)
+		let_go(t, &t->stops);
+}
+
+static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
+{
+	struct terminal *t = part->data;
+
+	t->run = run;
+	run->terminal = t;
+	if (t->launch_stop)
+		t->stops.fd = steal_fd(t->launch_stop);
+	fcntl(t->stops.fd, F_SETFL, O_NONBLOCK);
+	watch(t, &t->stops, EPOLLIN);
+	return t->master.fd < 0 ? 0 : start(t, err);
+}
+
+/* What was printed last, but not for ever. */
+static void drain(struct terminal *t)
+{
+	uint64_t until = loop_now() + DRAIN_MS;
+	bool ended = t->master.fd < 0;
+
+	fd_close(&t->slave);
+	while (loop_now() < until && (!ended || t->out.from < t->out.n)) {
+		struct pollfd wait[] = { { .fd = t->shown.fd, .events = POLLOUT },
+					 { .fd = t->master.fd, .events = POLLIN } };
+
+		if (!ended && !fill(&t->out, t->master.fd, &ended) && t->out.from == t->out.n)
+			poll(ended ? NULL : &wait[1], !ended, ended ? 0 : 10);
+		show(t);
+		if (t->out.from < t->out.n)
+			poll(wait, 1, 10);
+	}
+}
+
+static void end(struct run_part *part, struct run_result *result)
+{
+	struct terminal *t = part->data;
+
+	(void)result;
+	if (t->run) {
+		loop_unwatch(t->run->loop, &t->master);
+		drain(t);
+		terminal_leave(t);
+		loop_clear_timer(t->run->loop, &t->foreground);
+		let_go(t, &t->typed);
+		let_go(t, &t->shown);
+		let_go(t, &t->stops);
+		t->run->terminal = NULL;
+	}
+	fd_close(&t->master.fd);
+	fd_close(&t->slave);
+	fd_close(&t->user);
+}
+
+/* --- before the start ---------------------------------------------------------------- */
+
+static bool has_session(const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_SESSION)
+			return true;
+	return false;
+}
+
+unsigned terminal_streams(const struct plan *plan, const struct execute_options *options)
+{
+	unsigned streams = 0;
+
+	if (!has_session(plan))
+		return 0;
+	for (int fd = 0; fd < 3; fd++)
+		if (isatty(fd))
+			streams |= 1u << fd;
+	if (options->stdin_null)
+		streams &= ~1u;
+	if (options->capture)
+		streams &= 1u;
+	return streams;
+}
+
+static int first_stream(unsigned streams)
+{
+	int fd = 0;
+
+	while (!(streams & 1u << fd))
+		fd++;
+	return fd;
+}
+
+/* Outside, for a backend that makes none. */
+static int make_pair(struct terminal *t, unsigned streams, struct launch *launch,
+		     struct cordon_error *err)
+{
+	int unlocked = 0;
+
+	t->master.fd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (t->master.fd >= 0 && ioctl(t->master.fd, TIOCSPTLCK, &unlocked) == 0)
+		t->slave = ioctl(t->master.fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (t->slave < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot make a terminal");
+	for (int i = 0; i < 3; i++) {
+		int fd;
+
+		if (!(streams & 1u << i))
+			continue;
+		fd = fcntl(t->slave, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0 || launch->n_fds == LAUNCH_FDS_MAX)
+			return err_set(err, CORDON_E_SYSTEM, errno, stage,
+				       "cannot hand over a terminal");
+		launch->fds[launch->n_fds++] = (struct spawn_fd){ .from = fd, .to = i };
+	}
+	return 0;
+}
+
+static void set_watches(struct terminal *t)
+{
+	t->typed.ready = typed_ready;
+	t->shown.ready = shown_ready;
+	t->master.ready = master_ready;
+	t->stops.ready = stop_ready;
+	t->typed.data = t->shown.data = t->master.data = t->stops.data = t;
+	t->typed.fd = t->shown.fd = t->master.fd = t->stops.fd = t->slave = t->user = -1;
+	t->foreground.fired = look_again;
+	t->foreground.data = t;
+}
+
+int terminal_make(struct arena *a, const struct part_input *in, struct run_part **ret,
+		  struct cordon_error *err)
+{
+	unsigned streams = terminal_streams(in->plan, in->options);
+	struct terminal *t = streams ? arena_new(a, struct terminal) : NULL;
+	struct run_part *part = t ? arena_new(a, struct run_part) : NULL;
+	int fd, r = 0;
+
+	if (!streams)
+		return 0;
+	if (!part)
+		return err_nomem(err, stage);
+	fd = first_stream(streams);
+	set_watches(t);
+	t->user = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	t->input = streams & 1u;
+	t->output = streams & 2u;
+	t->on_demand = !t->output && !in->options->capture;
+	if (t->input)
+		t->typed.fd = open_again(0, O_RDONLY);
+	t->shown.fd = open_again(streams & 2u ? 1 : fd, O_WRONLY);
+	*part = (struct run_part){ .name = stage, .begin = begin, .end = end, .data = t };
+	if (in->launch->hands_over & HANDOVER_BIT(TERMINAL)) {
+		part->takes = HANDOVER_BIT(TERMINAL);
+		part->took = took;
+		t->launch_stop = &in->launch->stop_fd;
+	} else
+		r = make_pair(t, streams, in->launch, err);
+	if (r < 0)
+		end(part, NULL);
+	else
+		*ret = part;
+	return r;
+}

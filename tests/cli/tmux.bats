@@ -1,0 +1,254 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# cordon in a real terminal emulator: what is shown, what the keys do, and that the terminal
+# is afterwards as it was.
+load helper
+
+# Every wait ends with an event on the screen; the ceiling is for what never comes.
+WAIT_SECONDS=30
+
+setup() {
+	cordon_setup
+	command -v tmux >/dev/null || must_or_skip "no tmux"
+	export TMUX_TMPDIR=$SCRATCH
+	unset TMUX
+	export LC_ALL=C.UTF-8 CORDON
+	printf 'PS1="out> "\n' >"$SCRATCH/rc"
+	printf 'PS1="in> "\n' >"$WORKDIR/rc"
+	tmux -f /dev/null new-session -d -x 80 -y 24 -s test "bash --rcfile $SCRATCH/rc -i"
+	seen '^out> ?$'
+	say 'stty -a | head -n 99 > before; echo rea""dy'
+	seen '^ready$'
+}
+
+teardown() {
+	[ -z "${TMUX_TMPDIR:-}" ] || tmux kill-server 2>/dev/null || true
+	cordon_teardown
+}
+
+screen() {
+	tmux capture-pane -p -t test
+}
+
+keys() {
+	tmux send-keys -t test "$@"
+}
+
+# Types a line.
+say() {
+	keys -l "$1"
+	keys Enter
+}
+
+# Waits for a line that matches an extended regular expression.
+seen() {
+	local end=$((SECONDS + WAIT_SECONDS))
+
+	until screen | grep -Eq "$1"; do
+		[ $SECONDS -lt $end ] || fail "not seen: $1" "$(screen)"
+		sleep 0.05
+	done
+}
+
+# The same, for the last line with something on it.
+last() {
+	local end=$((SECONDS + WAIT_SECONDS))
+
+	until screen | grep -v '^$' | tail -n 1 | grep -Eq "$1"; do
+		[ $SECONDS -lt $end ] || fail "not last: $1" "$(screen)"
+		sleep 0.05
+	done
+}
+
+same_terminal() {
+	keys C-u
+	say 'clear; stty -a | head -n 99 > after; cmp before after && echo sa""me'
+	seen '^same$'
+}
+
+works() {
+	cordon run -q --backend "$1" --fallback degrade true </dev/null ||
+		must_or_skip "$1 does not work here"
+}
+
+inside() {
+	say "\$CORDON run -q --backend $1 --fallback degrade $2"
+}
+
+@test "a shell inside has a terminal with a name, a size and colours" {
+	works native
+	inside native '-- bash --rcfile rc -i'
+	last 'in> ?$'
+	say 'tty; stty size; tput colors; test -t 0 -a -t 1 -a -t 2 && echo ter""minals'
+	seen '^/dev/pts/0$'
+	seen '^24 80$'
+	seen '^terminals$'
+	keys C-d
+	last 'out> ?$'
+	same_terminal
+}
+
+@test "job control in a shell inside" {
+	works native
+	inside native '-- bash --rcfile rc -i'
+	last 'in> ?$'
+	say "sleep 1000.$$"
+	running "sleep 1000.$$"
+	keys C-z
+	seen "Stopped +sleep 1000.$$"
+	say 'bg'
+	seen "1\\]\\+ sleep 1000.$$ &"
+	say 'jobs'
+	seen "Running +sleep 1000.$$ &"
+	say 'fg'
+	seen "^sleep 1000.$$"
+	keys C-c
+	last 'in> ?$'
+	say 'exit 7'
+	last 'out> ?$'
+	say 'echo status $?'
+	seen '^status 7$'
+	same_terminal
+}
+
+# A key that is pressed before the program runs is for the shell.
+running() {
+	local end=$((SECONDS + WAIT_SECONDS))
+
+	until pgrep -f "^$1\$" >/dev/null; do
+		[ $SECONDS -lt $end ] || fail "does not run: $1"
+		sleep 0.05
+	done
+}
+
+# Ctrl-C ends a command, Ctrl-Z stops it and fg goes on.
+keys_on() {
+	works "$1"
+	inside "$1" '-- cat'
+	say hello
+	seen '^hello$'
+	[ "$(screen | grep -c '^hello$')" -ge 1 ]
+	keys C-z
+	seen 'Stopped'
+	last 'out> ?$'
+	same_terminal
+	say 'fg'
+	seen 'cat$'
+	say again
+	seen '^again$'
+	keys C-c
+	last 'out> ?$'
+	say 'echo status $?'
+	seen '^status 130$'
+	same_terminal
+}
+
+@test "Ctrl-C, Ctrl-Z and fg, native" {
+	keys_on native
+}
+
+@test "Ctrl-C, Ctrl-Z and fg, landlock" {
+	keys_on landlock
+}
+
+@test "Ctrl-C, Ctrl-Z and fg, bubblewrap" {
+	keys_on bwrap
+}
+
+@test "an editor" {
+	works native
+	command -v vim >/dev/null || must_or_skip "no vim"
+	inside native '-- vim -u NONE -N file'
+	seen '^~$'
+	keys -l 'ihello from inside'
+	keys Escape
+	seen 'hello from inside'
+	keys C-z
+	seen 'Stopped'
+	same_terminal
+	say 'fg'
+	seen '^~$'
+	keys -l ':wq'
+	keys Enter
+	last 'out> ?$'
+	same_terminal
+	assert_equal "$(cat file)" "hello from inside"
+}
+
+@test "a full-screen program, and its terminal changes size" {
+	works native
+	seq 500 >numbers
+	inside native '-- less numbers'
+	seen '^23$'
+	tmux resize-window -t test -x 100 -y 40
+	seen '^39$'
+	keys -l q
+	last 'out> ?$'
+	inside native '-- bash --rcfile rc -i'
+	last 'in> ?$'
+	tmux resize-window -t test -x 90 -y 30
+	say 'until [ "$(stty size)" = "30 90" ]; do sleep 0.05; done; echo res""ized'
+	seen '^resized$'
+	keys C-d
+	last 'out> ?$'
+	tmux resize-window -t test -x 80 -y 24
+	say 'until [ "$(stty size)" = "24 80" ]; do sleep 0.05; done; echo ba""ck'
+	seen '^back$'
+	same_terminal
+}
+
+# COMMAND: it leaves its terminal in another state, or ends badly.
+leaves_no_trace() {
+	say "$1"
+	seen "$2"
+	same_terminal
+}
+
+@test "the terminal is as it was, however the command ends" {
+	works native
+	leaves_no_trace '$CORDON run -q -- stty raw -echo; echo e""nd1' end1
+	leaves_no_trace '$CORDON run -q -- sh -c "stty raw -echo; kill -KILL \$\$"; echo e""nd2' end2
+	leaves_no_trace '$CORDON run -q --timeout 1s -- sh -c "stty -ixon raw; sleep 1000"; echo e""nd3' end3
+	leaves_no_trace '$CORDON run -q --json -- sh -c "stty raw -echo <&0"; echo e""nd4' end4
+	leaves_no_trace '$CORDON run -q -- /none; echo e""nd5' end5
+	leaves_no_trace '$CORDON run -q -- stty raw -echo | cat; echo e""nd6' end6
+	leaves_no_trace '$CORDON run -q --backend landlock --fallback degrade -- stty raw -echo; echo e""nd7' end7
+	leaves_no_trace '$CORDON run -q --backend bwrap -- stty raw -echo; echo e""nd8' end8
+}
+
+@test "a stopped terminal does not stop the clock" {
+	works native
+	say '$CORDON run -q --timeout 2s -- python3 -c "import termios; termios.tcflow(0, termios.TCOOFF); print(1, flush=True)"; echo e""nd'
+	seen '^end$'
+	same_terminal
+}
+
+@test "pipes stay pipes beside a terminal" {
+	works native
+	say 'seq 3 | $CORDON run -q -- sort -r | head -n 1; echo e""nd1'
+	seen '^3$'
+	seen '^end1$'
+	say '$CORDON run -q -- sh -c "test -t 0 && ! test -t 1 && echo mi""xed" | cat; echo e""nd2'
+	seen '^mixed$'
+	say '$CORDON run -q -- yes | head -n 2 | tail -n 1; echo e""nd3'
+	seen '^y$'
+	seen '^end3$'
+	same_terminal
+}
+
+@test "keys are for the pager, unless the command asks" {
+	works native
+	say '$CORDON run -q -- sh -c "seq 100; sleep 1000" | less'
+	seen '^23$'
+	keys -l ' '
+	seen '^46$'
+	keys -l q
+	keys C-c
+	last 'out> ?$'
+	say '$CORDON run -q -- sh -c "echo na""me; read x; echo hel""lo \$x" | cat; echo e""nd'
+	seen '^name$'
+	say tester
+	seen '^hello tester$'
+	seen '^end$'
+	same_terminal
+}
