@@ -129,34 +129,39 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return m < c ? m : c;
 }
 
-/* Levenshtein distance with one rolling row; both words at most NEAREST_MAX. */
+static bool is_swap(struct str a, size_t i, struct str b, size_t j)
+{
+	return i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1];
+}
+
+/* Edits from a to b, two letters swapped counting as one; both at most NEAREST_MAX. */
 static size_t edit_distance(struct str a, struct str b)
 {
-	size_t row[NEAREST_MAX + 1];
+	size_t rows[3][NEAREST_MAX + 1];
 
 	for (size_t j = 0; j <= b.n; j++)
-		row[j] = j;
+		rows[0][j] = j;
 	for (size_t i = 1; i <= a.n; i++) {
-		size_t diagonal = row[0];
+		size_t *now = rows[i % 3], *before = rows[(i + 2) % 3], *twice = rows[(i + 1) % 3];
 
-		row[0] = i;
+		now[0] = i;
 		for (size_t j = 1; j <= b.n; j++) {
-			size_t above = row[j];
-
-			row[j] = min3(above + 1, row[j - 1] + 1,
-				      diagonal + (a.p[i - 1] != b.p[j - 1]));
-			diagonal = above;
+			now[j] = min3(before[j] + 1, now[j - 1] + 1,
+				      before[j - 1] + (a.p[i - 1] != b.p[j - 1]));
+			if (is_swap(a, i, b, j) && twice[j - 2] + 1 < now[j])
+				now[j] = twice[j - 2] + 1;
 		}
 	}
-	return row[b.n];
+	return rows[a.n % 3][b.n];
 }
 
 const char *str_nearest(struct str word, const char *const *candidates)
 {
 	const char *best = NULL;
-	size_t best_distance = word.n / 3 + 1;
+	/* Beyond a third of the letters it is another word. */
+	size_t best_distance = word.n < 6 ? 1 : word.n / 3;
 
-	if (!word.n || word.n > NEAREST_MAX)
+	if (word.n < 2 || word.n > NEAREST_MAX)
 		return NULL;
 	for (; *candidates; candidates++) {
 		struct str c = str_of(*candidates);

@@ -150,10 +150,12 @@ int out_json(const struct opts *o, json_t *value)
 {
 	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
-	if (value)
-		json_print(&b, value, true);
-	else
+	if (!value)
 		b.failed = true;
+	else if (isatty(1))
+		json_print_ascii(&b, value);
+	else
+		json_print(&b, value, true);
 	json_decref(value);
 	return out_text(o, &b);
 }

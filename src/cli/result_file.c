@@ -4,16 +4,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/num.h"
 #include "base/path.h"
+#include "base/testing.h"
 #include "fmt/located.h"
 
 #define stage "result"
@@ -50,21 +53,40 @@ static int open_descriptor(struct result_file *f, struct str number, struct cord
 	return 0;
 }
 
-/* A name nobody else has, beside the file, for where there are no unnamed files. */
-static int open_named(struct arena *a, struct result_file *f, struct cordon_error *err)
+/* A name nobody else has or can foresee, beside the file. */
+static const char *random_name(struct arena *a)
 {
-	for (unsigned try = 0; try < 100; try++) {
-		f->temporary = arena_printf(a, ".cordon-result-%ld-%u", (long)getpid(), try);
-		if (!f->temporary)
-			return err_nomem(err, stage);
-		f->fd = openat(f->dir, f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (f->fd >= 0)
-			return 0;
-		if (errno != EEXIST)
-			break;
-	}
+	uint64_t bits[2];
+
+	if (getrandom(bits, sizeof(bits), 0) != sizeof(bits))
+		return NULL;
+	return arena_printf(a, ".cordon-result-%016" PRIx64 "%016" PRIx64, bits[0], bits[1]);
+}
+
+static int create_named(struct arena *a, struct result_file *f, struct cordon_error *err)
+{
+	f->temporary = random_name(a);
+	if (!f->temporary)
+		return err_nomem(err, stage);
+	f->fd = openat(f->dir, f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (f->fd >= 0)
+		return 0;
 	f->temporary = NULL;
 	return cannot(f, errno, "cannot be created", err);
+}
+
+/* Where there are no unnamed files: a look whether one can be made, and nothing that the
+ * command could find and replace. It is made when the command is gone. */
+static int open_late(struct arena *a, struct result_file *f, struct cordon_error *err)
+{
+	int r = create_named(a, f, err);
+
+	if (r < 0)
+		return r;
+	unlinkat(f->dir, f->temporary, 0);
+	f->temporary = NULL;
+	f->late = true;
+	return 0;
 }
 
 static int open_beside(struct arena *a, struct result_file *f, const char *path,
@@ -81,8 +103,9 @@ static int open_beside(struct arena *a, struct result_file *f, const char *path,
 	f->dir = open(slash == path ? "/" : dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (f->dir < 0)
 		return cannot(f, errno, "its directory", err);
-	f->fd = openat(f->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-	return f->fd >= 0 ? 0 : open_named(a, f, err);
+	if (!testing_value("CORDON_NO_TMPFILE"))
+		f->fd = openat(f->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	return f->fd >= 0 ? 0 : open_late(a, f, err);
 }
 
 /* A link is followed once, now: the file it names is replaced, not the link. */
@@ -134,20 +157,14 @@ int result_file_open(struct arena *a, const char *spec, struct result_file *ret,
 static int name_it(struct arena *a, struct result_file *f, struct cordon_error *err)
 {
 	const char *self = arena_printf(a, "/proc/self/fd/%d", f->fd);
-	int r = -1;
+	const char *name = random_name(a);
 
-	errno = ENOMEM;
-	for (unsigned try = 0; self && try < 100; try++) {
-		f->temporary = arena_printf(a, ".cordon-result-%ld-%u", (long)getpid(), try);
-		r = f->temporary ? linkat(AT_FDCWD, self, f->dir, f->temporary, AT_SYMLINK_FOLLOW)
-				 : -1;
-		if (r == 0 || !f->temporary || errno != EEXIST)
-			break;
-	}
-	if (r == 0)
-		return 0;
-	f->temporary = NULL;
-	return cannot(f, errno, "cannot be given its name", err);
+	if (!self || !name)
+		return err_nomem(err, stage);
+	if (linkat(AT_FDCWD, self, f->dir, name, AT_SYMLINK_FOLLOW) < 0)
+		return cannot(f, errno, "cannot be given its name", err);
+	f->temporary = name;
+	return 0;
 }
 
 int result_file_write(struct arena *a, struct result_file *f, const struct buf *text,
@@ -159,6 +176,12 @@ int result_file_write(struct arena *a, struct result_file *f, const struct buf *
 		return 0;
 	if (text->failed)
 		return err_nomem(err, stage);
+	if (f->late) {
+		fd_close(&f->fd);
+		r = create_named(a, f, err);
+		if (r < 0)
+			return r;
+	}
 	r = fd_write_all(f->fd, text->p, text->n);
 	if (r < 0)
 		return cannot(f, -r, "cannot be written", err);

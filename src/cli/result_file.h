@@ -18,6 +18,7 @@ struct result_file {
 	const char *name;	/* in dir */
 	const char *temporary;	/* in dir; NULL: the file has no name yet */
 	bool borrowed;		/* fd:N, which stays open */
+	bool late;		/* fd only showed that a file can be made */
 };
 
 void result_file_init(struct result_file *f);

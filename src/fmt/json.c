@@ -128,3 +128,26 @@ void json_print(struct buf *b, const json_t *value, bool pretty)
 	if (pretty)
 		buf_addc(b, '\n');
 }
+
+/* jansson takes DEL for printable. In JSON it can only stand inside a string. */
+static int append_ascii(const char *text, size_t n, void *data)
+{
+	struct str rest = { text, n }, part;
+	bool more = true;
+
+	while (more) {
+		more = str_cut(rest, '\x7f', &part, &rest);
+		buf_add(data, part);
+		buf_adds(data, more ? "\\u007f" : "");
+	}
+	return ((struct buf *)data)->failed ? -1 : 0;
+}
+
+void json_print_ascii(struct buf *b, const json_t *value)
+{
+	size_t flags = JSON_ENCODE_ANY | JSON_INDENT(2) | JSON_ENSURE_ASCII;
+
+	if (json_dump_callback(value, append_ascii, b, flags) != 0)
+		b->failed = true;
+	buf_addc(b, '\n');
+}

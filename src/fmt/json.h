@@ -47,5 +47,8 @@ bool json_get_text(const json_t *obj, const char *key, struct arena *a, struct s
 /* Appends the value, members in the order they were set. Pretty means indented and
  * with a newline at the end. Failure is the buffer's. */
 void json_print(struct buf *b, const json_t *value, bool pretty);
+/* The same, pretty, for a terminal: everything beyond printable ASCII is escaped, so
+ * that no DEL, C1 control or change of writing direction gets through. */
+void json_print_ascii(struct buf *b, const json_t *value);
 
 #endif

@@ -127,6 +127,11 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 	err_set(err, CORDON_E_BLOCKED, 0, stage, "exec of %s is denied by %s%s%s", program,
 		where.n ? where.p : "the profile, which lists no such program", where.n ? ": " : "",
 		d.exec_rule ? d.exec_rule->spelled.p : "");
+	/* A program that may not even be read needs its loader and libraries too. */
+	if (!d.exec_rule && d.data == ACCESS_NONE)
+		return err_hint(err,
+				"programs need --allow-read @runtime --allow-exec @system-exec; "
+				"one that lies elsewhere both for itself too");
 	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
 			program);
 }

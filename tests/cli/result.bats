@@ -208,3 +208,19 @@ holds() {
 	cordon run -q --result r true || must_or_skip "no backend works here"
 	holds r '.confined == true'
 }
+
+@test "without unnamed files the command finds nothing to forge, and nothing is left" {
+	local testing
+	testing=$(dirname "$CORDON")/cordon-testing
+	[ -x "$testing" ] || fail "no cordon-testing at $testing; run make"
+	CORDON_NO_TMPFILE=1 run -0 "$testing" run -q --result out.json -- sh -c \
+		'ls -A; for f in .cordon-result*; do echo forged >"$f"; done; ls -A'
+	assert_contains '.cordon-result*'
+	assert_equal "$(ls -A)" $'.cordon-result*\nout.json'
+	run -0 cat out.json
+	assert_json '.cause == "exited" and .exit_code == 0'
+	mkdir closed
+	chmod 500 closed
+	is_root || CORDON_NO_TMPFILE=1 run -125 "$testing" run -q --result closed/out -- touch ran
+	refute_file ran
+}

@@ -332,3 +332,10 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	run -127 --separate-stderr cordon run -p custom --allow-read /usr --allow-exec /usr/bin /bin/pwd
 	[[ $stderr == *"hint: the sandbox does not show it; --allow-read /bin" ]] || fail "no hint" "$(outcome)"
 }
+
+@test "the hint of -p custom leads to a command that works" {
+	run -125 --separate-stderr cordon run -q -p custom -- true
+	[[ $stderr =~ (--allow-read [@a-z-]+ --allow-exec [@a-z-]+) ]] || fail "no hint" "$(outcome)"
+	# shellcheck disable=SC2086 # two flags and their values
+	run -0 cordon run -q -p custom ${BASH_REMATCH[1]} -- true
+}

@@ -80,3 +80,13 @@ handled() {
 			run -q --backend "$backend"
 	done
 }
+
+@test "JSON in a terminal is plain ASCII" {
+	local name=$'a\x7f\u009b31m\u202e'
+	touch "$name"
+	run -0 in_terminal '' "$CORDON" explain --json --read "$name"
+	assert_contains '/a\u007f\u009B31m\u202E"'
+	[[ $output != *[$'\x7f\u009b\u202e']* ]] || fail "came through" "$(outcome)"
+	run -0 cordon explain --json --read "$name"
+	assert_contains "$name"
+}

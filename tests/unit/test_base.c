@@ -152,6 +152,9 @@ Test(str, nearest_word)
 	cr_assert_str_eq(str_nearest(STR("profle"), words), "profile");
 	cr_assert_str_eq(str_nearest(STR("reprot"), words), "report");
 	cr_assert_null(str_nearest(STR("zzzzzz"), words));
+	cr_assert_str_eq(str_nearest(STR("rpeort"), words), "report");
+	cr_assert_null(str_nearest(STR("resets"), words), "half of it is another word");
+	cr_assert_null(str_nearest(STR("r"), words));
 }
 
 Test(vec, grows_and_respects_the_arena)

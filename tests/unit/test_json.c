@@ -171,6 +171,22 @@ Test(json, prints_in_order)
 	json_decref(value);
 }
 
+Test(json, prints_for_a_terminal)
+{
+	struct cordon_error err = { 0 };
+	json_t *value = NULL;
+	autobuf struct buf b = buf_make(SIZE_LIMIT), small = buf_make(4);
+
+	cr_assert_eq(json_read(STR("{\"a\x7f\": \"\x7f\xc2\x9b 31m\xe2\x80\xae x\x7f\"}"), "f",
+			       SIZE_LIMIT, &value, &err),
+		     0, "%s", err.message);
+	json_print_ascii(&b, value);
+	cr_expect_str_eq(b.p, "{\n  \"a\\u007f\": \"\\u007f\\u009B 31m\\u202E x\\u007f\"\n}\n");
+	json_print_ascii(&small, value);
+	cr_expect(small.failed);
+	json_decref(value);
+}
+
 static const struct {
 	struct str one, two; /* set in this order */
 	const char *text;
