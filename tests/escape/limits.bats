@@ -127,8 +127,8 @@ on_each_backend() {
 }
 
 @test "H76 a flood of output" {
-	ended output --output 1M -- "$ATTACK_PATH" flood 200
-	run --separate-stderr cordon run -q --json --output 4M -- "$ATTACK_PATH" flood 2
+	ended output --output 1M -- "$ATTACK_PATH" flood-output 200
+	run --separate-stderr cordon run -q --json --output 4M -- "$ATTACK_PATH" flood-output 2
 	assert_success
 }
 

@@ -323,6 +323,6 @@ const struct attack limit_attacks[] = {
 	{ "leaderless", leaderless },
 	{ "many-files", many_files },
 	{ "burn-unseen", burn_unseen },
-	{ "flood", flood },
+	{ "flood-output", flood },
 	{ NULL, NULL },
 };
