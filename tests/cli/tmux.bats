@@ -197,6 +197,21 @@ keys_on() {
 	same_terminal
 }
 
+@test "cordon shell marks its prompt" {
+	works native
+	say 'SHELL=/bin/bash $CORDON shell'
+	seen "this shell is inside the boundary; 'exit' leaves it"
+	last '^\(cordon\) '
+	say 'echo $((6 * 7)); test -t 0 && echo ter""minal'
+	seen '^42$'
+	seen '^terminal$'
+	say 'exit 5'
+	last 'out> ?$'
+	say 'echo status $?'
+	seen '^status 5$'
+	same_terminal
+}
+
 # COMMAND: it leaves its terminal in another state, or ends badly.
 leaves_no_trace() {
 	say "$1"

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon shell: cordon run of the user's shell, with a prompt that tells where one is. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/out.h"
+
+#define MARK "(cordon) "
+
+static const char *user_shell(void)
+{
+	const char *shell = getenv("SHELL");
+
+	return shell && shell[0] == '/' && access(shell, X_OK) == 0 ? shell : "/bin/sh";
+}
+
+/* bash has its prompt from its start files and asks PROMPT_COMMAND before each; others
+ * take PS1 from the environment. */
+static int mark_prompt(struct arena *a, const char *shell)
+{
+	const char *name = strrchr(shell, '/') + 1, *before = getenv("PROMPT_COMMAND");
+	const char *command = arena_printf(a, "%s%scase $PS1 in '" MARK "'*) ;; "
+					      "*) PS1='" MARK "'$PS1 ;; esac",
+					   before ? before : "", before && *before ? "; " : "");
+
+	if (strcmp(name, "bash") == 0)
+		return command ? setenv("PROMPT_COMMAND", command, 1) : -1;
+	return setenv("PS1", geteuid() ? MARK "$ " : MARK "# ", 1);
+}
+
+/* The shell with its own arguments, or for a person. */
+static char **shell_argv(struct arena *a, const char *shell, char **rest)
+{
+	size_t n = 0;
+	char **argv;
+
+	while (rest && rest[n])
+		n++;
+	argv = arena_array(a, n + 3, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[0] = (char *)shell;
+	if (n)
+		memcpy(argv + 1, rest, n * sizeof(*argv));
+	else
+		argv[1] = (char *)"-i";
+	return argv;
+}
+
+int cmd_shell(struct opts *o)
+{
+	const char *shell = user_shell();
+	struct cordon_error err;
+
+	if (o->words.n || opts_given(o, OPTION_JSON)) {
+		err_set(&err, CORDON_E_USAGE, 0, "usage", "%s",
+			o->words.n ? "arguments of the shell follow '--'"
+				   : "a shell answers on the terminal, not in JSON");
+		err_hint(&err, "'cordon run' is for single commands");
+		return out_error(o, &err);
+	}
+	o->rest = shell_argv(o->arena, shell, o->rest);
+	if (!o->rest || mark_prompt(o->arena, shell) < 0) {
+		err_nomem(&err, "shell");
+		return out_error(o, &err);
+	}
+	out_note(o, "this shell is inside the boundary; 'exit' leaves it");
+	return cmd_run(o);
+}

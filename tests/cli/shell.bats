@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# cordon shell: the user's shell inside. What it looks like in a terminal is in tmux.bats.
+load helper
+
+@test "the shell that SHELL names, with its arguments" {
+	run -0 env SHELL=/bin/bash "$CORDON" shell -q -- -c 'echo "$0 $1 ${BASH_VERSION:+bash}"' a b
+	assert_output "a b bash"
+	run -3 env SHELL=/bin/sh "$CORDON" shell -q -- -c 'exit 3'
+}
+
+@test "a shell that is none is replaced by sh" {
+	for shell in /none relative ''; do
+		run -0 env SHELL="$shell" "$CORDON" shell -q -- -c 'echo works'
+		assert_output works
+	done
+	run -0 env -u SHELL "$CORDON" shell -q -- -c 'echo works'
+}
+
+@test "it is confined like any command" {
+	mkdir "$HOME/.ssh"
+	echo secret >"$HOME/.ssh/id"
+	run env SHELL=/bin/sh "$CORDON" shell -q -- -c "cat '$HOME/.ssh/id'"
+	[ "$status" -ne 0 ] || fail "$(outcome)"
+	refute_contains secret
+	run -124 env SHELL=/bin/sh "$CORDON" shell -q --timeout 1s -- -c 'sleep 100'
+}
+
+@test "input from a pipe, and a note unless quiet" {
+	run -0 bash -c "echo 'echo in \$((1 + 1))' | SHELL=/bin/sh '$CORDON' shell -q -- -s"
+	assert_contains "in 2"
+	run -0 env SHELL=/bin/sh "$CORDON" shell -- -c true
+	assert_contains "this shell is inside the boundary"
+}
+
+@test "what does not belong is refused" {
+	run -125 "$CORDON" shell ls
+	assert_contains "arguments of the shell follow '--'"
+	run -125 "$CORDON" shell --json
+	assert_contains "not in JSON"
+	run -125 "$CORDON" shell --capture
+}
