@@ -333,14 +333,12 @@ static bool led_astray(const struct expansion *x, const struct rule *rule, struc
 	       !path_below(real, workdir);
 }
 
-static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule, struct str quoted)
+/* For rule->path, as it is spelled and as what it leads to. */
+static int add_normal(struct expansion *x, struct ruleset *set, struct rule *rule)
 {
 	struct str real;
-	int r = unquote_and_normalise(x, quoted, rule->spelled, &rule->path);
+	int r = resolve(x, rule->path, &real, &rule->node);
 
-	if (r < 0)
-		return r;
-	r = resolve(x, rule->path, &real, &rule->node);
 	if (r < 0)
 		return r;
 	if (is_swapped_place(x, rule, real))
@@ -358,6 +356,13 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 	rule->path = real;
 	rule->flags ^= RULE_VIA_LINK | RULE_ALIAS;
 	return r < 0 ? r : add_rule(x, set, rule);
+}
+
+static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule, struct str quoted)
+{
+	int r = unquote_and_normalise(x, quoted, rule->spelled, &rule->path);
+
+	return r < 0 ? r : add_normal(x, set, rule);
 }
 
 static int add_text(struct expansion *x, struct ruleset *set, struct rule rule, struct str text)
@@ -426,6 +431,21 @@ static int add_foreign(struct expansion *x, struct ruleset *set, struct rule rul
 	return add_rule(x, set, &rule);
 }
 
+/* What the repository itself names: paths, not patterns. */
+static int add_repository(struct expansion *x, struct ruleset *set, struct rule rule)
+{
+	const struct places *places = x->places;
+	int r = 0;
+
+	for (size_t i = 0; i < places->git_control_count && r == 0; i++) {
+		struct rule one = rule;
+
+		one.path = one.spelled = places->git_control[i];
+		r = add_normal(x, set, &one);
+	}
+	return r;
+}
+
 static int add_homes(struct expansion *x, struct ruleset *set, struct rule rule,
 		     const struct path_set *named)
 {
@@ -463,6 +483,8 @@ static int add_set(struct expansion *x, struct ruleset *set, struct rule rule, s
 		if (rule.right == RIGHT_READ || rule.right == RIGHT_EXEC)
 			rule.flags |= named->flags & RULE_HARMLESS;
 		r = add_paths(x, set, rule, named, false);
+		if (r == 0 && named == &path_sets[PATH_SET_GIT_CONTROL])
+			r = add_repository(x, set, rule);
 		/* A secret is one in every home. */
 		return r < 0 || !(rule.flags & RULE_SECRET) ? r : add_homes(x, set, rule, named);
 	}

@@ -40,6 +40,9 @@ struct places {
 	struct str cordon_home;
 	struct str git_dir;	/* real git directory of the workdir; empty when none */
 	struct str git_common;	/* its common directory, when a worktree; else empty */
+	/* What else decides in the repository what git runs; beyond the fixed names. */
+	const struct str *git_control;
+	size_t git_control_count;
 };
 
 #endif

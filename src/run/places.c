@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/environ.h"
+#include "run/git_control.h"
 #include "run/places.h"
 
 #define stage "places"
@@ -195,6 +196,8 @@ int situation_places(struct arena *a, const struct situation_options *o, struct 
 		r = settle_cordon_home(a, o, &world, &p, err);
 	if (r == 0)
 		r = git_places(a, &world, &p, err);
+	if (r == 0)
+		r = git_control_places(a, &p, err);
 	if (r < 0)
 		return r;
 	*ret = p;

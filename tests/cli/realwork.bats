@@ -76,8 +76,8 @@ repository() {
 	inside 'git worktree add -q tree; cd tree; echo x >new; git add new; git commit -qm there
 		git -C .. log --oneline --all'
 	assert_contains there
-	inside 'git worktree list; git worktree remove tree'
-	refute_file tree
+	inside 'git worktree list; git worktree add -q other; git worktree remove other'
+	refute_file other
 }
 
 @test "git: work in a worktree whose repository is elsewhere" {
@@ -90,7 +90,7 @@ repository() {
 	assert_contains there
 }
 
-@test "git: a submodule is updated" {
+@test "git: work in a submodule, and its new commit in the repository" {
 	needs git
 	git init -q "$SCRATCH/library"
 	git -C "$SCRATCH/library" commit -q --allow-empty -m first
@@ -100,7 +100,8 @@ repository() {
 	git -C "$SCRATCH/library" commit -q --allow-empty -m second
 	inside 'git -C library fetch -q; git -C library checkout -q origin/HEAD
 		git add library; git commit -qm moved; git submodule status'
-	inside 'git checkout -q HEAD~; git submodule update -q; git -C library log --oneline'
+	inside 'git checkout -q HEAD~; git -C library checkout -q "$(git rev-parse HEAD:library)"
+		git -C library log --oneline; git status --porcelain'
 	refute_contains second
 }
 

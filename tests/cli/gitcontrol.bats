@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What decides in a repository what git runs later cannot be changed under moderate,
+# wherever the repository keeps it; git itself goes on working.
+load helper
+
+setup() {
+	cordon_setup
+	# The home of these tests does not show inside.
+	export GIT_AUTHOR_NAME=Tester GIT_AUTHOR_EMAIL=t@example.com
+	export GIT_COMMITTER_NAME=Tester GIT_COMMITTER_EMAIL=t@example.com
+	printf '[init]\ndefaultBranch = main\n' >"$HOME/.gitconfig"
+	cordon run -q --backend native true 2>/dev/null ||
+		must_or_skip "the native backend does not work here"
+	git init -q
+	git commit -q --allow-empty -m first
+}
+
+# closed FILE: cannot be written, replaced or made, and is as it was.
+closed() {
+	local before
+	before=$(cat "$1" 2>/dev/null || true)
+	run cordon run -q --backend native -- sh -c \
+		'echo evil >"$1"; echo evil >"$1.tmp" && mv "$1.tmp" "$1"; rm -f "$1"' - "$1"
+	assert_equal "$(cat "$1" 2>/dev/null || true)" "$before"
+	[ -z "$before" ] || assert_file "$1"
+	rm -f "$1.tmp"
+}
+
+@test "hooks and configuration of a submodule" {
+	git init -q "$SCRATCH/library"
+	git -C "$SCRATCH/library" commit -q --allow-empty -m first
+	git -c protocol.file.allow=always submodule --quiet add "$SCRATCH/library" lib/deep
+	mkdir -p .git/modules/lib/deep/hooks
+	echo mine >.git/modules/lib/deep/hooks/pre-commit
+	closed .git/modules/lib/deep/hooks/pre-commit
+	closed .git/modules/lib/deep/config
+	run -0 cordon run -q --backend native -- \
+		sh -euc 'cd lib/deep; echo x >file; git add file; git commit -qm inside; git log --oneline'
+	assert_contains inside
+}
+
+@test "a directory of hooks that core.hooksPath names" {
+	mkdir -p .hooks tools
+	echo mine >.hooks/pre-push
+	git config core.hooksPath .hooks
+	closed .hooks/pre-push
+	run cordon run -q --backend native -- sh -c 'mv .hooks away || mv tools/../.hooks away'
+	assert_file .hooks/pre-push
+	git config core.hooksPath "$PWD/tools/hooks"
+	mkdir tools/hooks
+	echo mine >tools/hooks/pre-push
+	closed tools/hooks/pre-push
+	run cordon run -q --backend native -- mv tools away
+	assert_file tools/hooks/pre-push
+	run -0 cordon run -q --backend native -- sh -c 'echo x >tools/other; git status'
+}
+
+@test "what the configuration includes, and programs it names in the workdir" {
+	echo '[alias]
+x = status' >shared.cfg
+	git config include.path ../shared.cfg
+	printf '#!/bin/sh\ncat\n' >clean.sh
+	git config filter.x.clean ./clean.sh
+	closed shared.cfg
+	closed clean.sh
+	echo '[core]
+hooksPath = globally' >>"$HOME/.gitconfig"
+	mkdir globally
+	echo mine >globally/pre-commit
+	closed globally/pre-commit
+}
+
+@test "the common directory of a worktree" {
+	git worktree add -q tree
+	closed .git/worktrees/tree/commondir
+	run -0 cordon run -q --backend native -- \
+		sh -euc 'cd tree; echo x >f; git add f; git commit -qm there; git log --oneline'
+	assert_contains there
+}
+
+@test "a bare layout" {
+	git init -q --bare "$SCRATCH/bare"
+	cd "$SCRATCH/bare"
+	echo mine >hooks/post-update
+	closed hooks/post-update
+	closed config
+	run -0 cordon run -q --backend native -- git rev-parse --is-bare-repository
+	assert_output true
+}
+
+@test "a configuration that git refuses stops nothing" {
+	printf '[core\n' >>.git/config
+	run -0 cordon run -q --backend native -- true
+	head -c 1000000 /dev/zero >.git/config
+	run -0 cordon run -q --backend native -- true
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a repository makes git run: its configuration, and where else that is decided. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/scratch.h"
+#include "run/git_config.h"
+#include "run/git_control.h"
+
+#define ARENA_MAX ((size_t)64 << 20)
+
+static struct arena a;
+static struct buf out;
+static struct places places;
+static const char *top;
+static struct cordon_error err;
+
+static void setup(void)
+{
+	arena_init(&a, ARENA_MAX);
+	buf_init(&out, 1 << 20);
+	cr_assert_eq(scratch_make(&a, "/tmp", &top, &err), 0, "%s", err.message);
+	places = (struct places){
+		.workdir = str_of(arena_printf(&a, "%s/w", top)),
+		.home = str_of(arena_printf(&a, "%s/home", top)),
+		.git_dir = str_of(arena_printf(&a, "%s/w/.git", top)),
+	};
+	cr_assert_eq(mkdir(places.home.p, 0700), 0);
+}
+
+static void teardown(void)
+{
+	scratch_remove(top);
+	buf_free(&out);
+	arena_free(&a);
+}
+
+TestSuite(git, .init = setup, .fini = teardown);
+
+static void tell(void *data, struct str key, struct str value)
+{
+	(void)data;
+	buf_addf(&out, "%.*s=%.*s\n", STR_ARG(key), STR_ARG(value));
+}
+
+static void reads(const char *text, const char *wanted)
+{
+	buf_clear(&out);
+	cr_expect(git_config_read(str_of(text), tell, NULL), "%s", text);
+	cr_expect_str_eq(out.p ? out.p : "", wanted, "%s", out.p);
+}
+
+Test(git, configuration_is_read_as_git_reads_it)
+{
+	reads("", "");
+	reads("# nothing\n; at all\n", "");
+	reads("[core]\n\tbare = false\n\thooksPath = .hooks\n",
+	      "core.bare=false\ncore.hookspath=.hooks\n");
+	reads("[Core] HooksPath=x", "core.hookspath=x\n");
+	reads("[remote \"Or\\\"igin\"]\nurl = u\n", "remote.Or\"igin.url=u\n");
+	reads("[a.B]\nc=1\n", "a.b.c=1\n");
+	reads("[a]\nb\nc # x\n", "a.b=\na.c=\n");
+	reads("[a]\nb =  two  words  ; x\n", "a.b=two  words\n");
+	reads("[a]\nb = \" kept \" # x\n", "a.b= kept \n");
+	reads("[a]\nb = \"# no\" comment\n", "a.b=# no comment\n");
+	reads("[a]\nb = one\\\n two\n", "a.b=one two\n");
+	reads("[a]\nb = \\\\\\\"\\t\n", "a.b=\\\"\t\n");
+	reads("\xef\xbb\xbf[a]\r\nb = c\r\n", "a.b=c\n");
+}
+
+Test(git, what_git_refuses_is_refused)
+{
+	static const char *const texts[] = {
+		"x = 1\n",	 "[a\nb=1\n",  "[a \"b]\nc=1\n", "[a] 1=2\n", "[]\na=1\n",
+		"[a]\nb = \"\n", "[a]\nb=\\q", "[a]\nb c\n",	 "[a b]\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		cr_expect_not(git_config_read(str_of(texts[i]), tell, NULL), "%s", texts[i]);
+}
+
+Test(git, a_value_that_is_too_long_is_no_path)
+{
+	char *text = arena_alloc(&a, GIT_CONFIG_TEXT_MAX + 100);
+
+	memset(text, 'x', GIT_CONFIG_TEXT_MAX + 99);
+	memcpy(text, "[a]\nb=", 6);
+	text[GIT_CONFIG_TEXT_MAX + 99] = '\0';
+	reads(text, "");
+}
+
+/* --- what is found ------------------------------------------------------------------ */
+
+/* Makes a file with its directories, all below the workdir unless it starts with "..". */
+static void file(const char *path, const char *text)
+{
+	char *full = arena_printf(&a, "%s/w/%s", top, path);
+	FILE *f;
+
+	for (char *p = full + strlen(top) + 1; *p; p++)
+		if (*p == '/') {
+			*p = '\0';
+			mkdir(full, 0700);
+			*p = '/';
+		}
+	f = fopen(full, "we");
+	cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", full);
+}
+
+static void git_dir(const char *dir)
+{
+	file(arena_printf(&a, "%s/HEAD", dir), "");
+	file(arena_printf(&a, "%s/config", dir), "");
+	file(arena_printf(&a, "%s/objects/x", dir), "");
+	file(arena_printf(&a, "%s/refs/x", dir), "");
+}
+
+static bool found(const char *path)
+{
+	const char *full = arena_printf(&a, "%s/w/%s", top, path);
+
+	for (size_t i = 0; i < places.git_control_count; i++)
+		if (str_eq(places.git_control[i], str_of(full)))
+			return true;
+	return false;
+}
+
+static void look(void)
+{
+	cr_assert_eq(git_control_places(&a, &places, &err), 0, "%s", err.message);
+}
+
+Test(git, hooks_and_configuration_of_submodules)
+{
+	git_dir(".git");
+	git_dir(".git/modules/lib");
+	git_dir(".git/modules/deep/name");
+	git_dir(".git/modules/lib/modules/inner");
+	look();
+	cr_assert(found(".git/modules/lib/hooks"));
+	cr_assert(found(".git/modules/lib/config"));
+	cr_assert(found(".git/modules/deep/name/hooks"));
+	cr_assert(found(".git/modules/lib/modules/inner/config"));
+	cr_assert_not(found(".git/modules"));
+}
+
+Test(git, too_many_submodules_are_all_meant)
+{
+	git_dir(".git");
+	for (unsigned i = 0; i < 520; i++)
+		file(arena_printf(&a, ".git/modules/m%u/x", i), "");
+	look();
+	cr_assert(found(".git/modules"));
+}
+
+Test(git, worktrees)
+{
+	git_dir(".git");
+	file(".git/worktrees/tree/commondir", "../..\n");
+	look();
+	cr_assert(found(".git/worktrees/tree/commondir"));
+	cr_assert(found(".git/worktrees/tree/config.worktree"));
+}
+
+Test(git, a_bare_layout)
+{
+	places.git_dir = (struct str){ 0 };
+	git_dir(".");
+	look();
+	cr_assert(found("hooks"));
+	cr_assert(found("config"));
+}
+
+Test(git, what_the_configuration_names_in_the_workdir)
+{
+	git_dir(".git");
+	file("tools/filter.sh", "");
+	file(".git/config", "[core]\nhooksPath = .hooks\nfsmonitor = ./tools/filter.sh now\n"
+			    "editor = ./absent\n[include]\npath = ../shared.cfg\n"
+			    "[filter \"x\"]\nclean = cat\nsmudge = /etc/passwd\n");
+	file("../home/.gitconfig", arena_printf(&a, "[core]\nhooksPath = %s/w/global\n", top));
+	look();
+	cr_assert(found(".hooks"));
+	cr_assert(found("shared.cfg"));
+	cr_assert(found("tools/filter.sh"));
+	cr_assert(found("global"));
+	cr_assert_not(found("absent"));
+	cr_assert_eq(places.git_control_count, 4);
+}
+
+Test(git, nothing_outside_and_never_all_of_the_workdir)
+{
+	git_dir(".git");
+	file(".git/config", "[core]\nhooksPath = .\n[core]\nhooksPath = ..\n[core]\n"
+			    "hooksPath = ~/hooks\n[include]\npath = /etc/gitconfig\n");
+	look();
+	cr_assert_eq(places.git_control_count, 0);
+}
