@@ -207,6 +207,10 @@ static CHILD_SAFE int make_resolver_file(void)
 		return -1;
 	n = write(fd, resolver_file, sizeof(resolver_file) - 1);
 	close(fd);
+	/* Under a limit of file size of the caller's no file grows; an empty one means
+	 * the local host, too. */
+	if (n < 0 && errno == EFBIG)
+		return 0;
 	return n == (ssize_t)sizeof(resolver_file) - 1 ? 0 : -1;
 }
 
