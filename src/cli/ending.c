@@ -14,6 +14,24 @@
 #define LOOK_MEMORY_MAX ((size_t)256 << 20)
 #define INFER_MEMORY_MAX ((size_t)64 << 20)
 
+/* Each is asked for up to three times: for the summary, the result and the record. */
+static void advise(void *data, const struct violation *v, struct violation_advice *ret)
+{
+	struct ending *e = data;
+	size_t i = 0, n = violations_count(e->violations);
+
+	while (i < n && violations_at(e->violations, i) != v)
+		i++;
+	if (i == n) {
+		e->finder.advise(e->finder.data, v, ret);
+		return;
+	}
+	if (!e->memory_of[i].known)
+		e->finder.advise(e->finder.data, v, &e->memory_of[i].advice);
+	e->memory_of[i].known = true;
+	*ret = e->memory_of[i].advice;
+}
+
 static void say_one(void *data, const struct violation *v)
 {
 	const struct ending *e = data;
@@ -34,7 +52,8 @@ int ending_open(const struct opts *o, const struct setup *setup, struct ending *
 	if (!ret->violations)
 		return err_nomem(err, "run");
 	ending_set_plan(ret, setup);
-	ret->advisor = advisor_of(&ret->explainer);
+	ret->finder = advisor_of(&ret->explainer);
+	ret->advisor = (struct violation_advisor){ .advise = advise, .data = ret };
 	ret->watcher = (struct violation_listener){ .first = say_one, .data = ret };
 	if (opts_given(o, OPTION_WATCH))
 		violations_listen(ret->violations, &ret->watcher);

@@ -16,7 +16,12 @@ struct ending {
 	const struct opts *o;
 	struct violations *violations;
 	struct explainer explainer;
-	struct violation_advisor advisor;
+	struct violation_advisor finder;	/* tries changes of the policy ... */
+	struct violation_advisor advisor;	/* ... and this remembers what it found */
+	struct {
+		bool known;
+		struct violation_advice advice;
+	} memory_of[VIOLATIONS_MAX];
 	struct violation_listener watcher;	/* with --watch */
 	struct arena memory;		/* of the two below */
 	struct snapshot before;		/* with --changes */

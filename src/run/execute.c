@@ -219,16 +219,20 @@ static int confirm(const struct backend *backend, struct launch *launch,
 	for (size_t i = 0; i < launch->n_fds; i++)
 		close(launch->fds[i].from);
 	launch->n_fds = 0;
-	if (!backend->confirm || ret->cause != RUN_CAUSE_exited)
+	if (!backend->confirm || ret->cause == RUN_CAUSE_setup || ret->left)
 		return 0;
 	if (backend->confirm(launch, &status, &why) == 0) {
 		if (status >= 0 && WIFSIGNALED(status)) {
-			ret->cause = run_cause_of_signal(limits, WTERMSIG(status));
+			if (ret->cause == RUN_CAUSE_exited)
+				ret->cause = run_cause_of_signal(limits, WTERMSIG(status));
 			ret->exit_code = -1;
 			ret->signal = WTERMSIG(status);
 		}
 		return 0;
 	}
+	/* What was ended from outside need not have reported. */
+	if (ret->cause != RUN_CAUSE_exited)
+		return 0;
 	ret->cause = RUN_CAUSE_setup;
 	ret->exit_code = -1;
 	ret->error = why;

@@ -50,7 +50,7 @@ holds() {
 	valid r
 	run cordon run -q --result r --timeout 100ms sleep 30
 	valid r
-	holds r '.cause == "timeout"'
+	holds r '.cause == "timeout" and .exit_code == null and .signal != null'
 	run cordon run -q --result r --json --output 1K sh -c 'yes | head -c 100000'
 	assert_status 137
 	valid r

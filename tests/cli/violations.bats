@@ -131,9 +131,24 @@ quiet_about() {
 	if grep -q $'\033' <<<"$stderr"; then fail "an escape got through" "$(outcome)"; fi
 }
 
-@test "what is printed decides nothing: --on-violation fail" {
+@test "--on-violation fail and kill, and what is printed decides nothing" {
+	run --separate-stderr cordon run --on-violation fail --json -- sh -c 'echo x >>~/.bashrc; exit 0'
+	assert_status 125
+	valid
+	assert_json '.cause == "policy" and .exit_code == 0'
+	[[ $stderr == *"the run failed because an action was refused"* ]] || fail "not said" "$(outcome)"
+	run --separate-stderr cordon run --on-violation fail -- sh -c 'echo x >inside; exit 3'
+	assert_status 3
 	run --separate-stderr cordon run --on-violation fail --json -- sh -c 'echo "cat: $HOME/.ssh/id_rsa: Permission denied"'
-	[ "$status" != 125 ] || grep -q 'does not observe' <<<"$output$stderr" || fail "inferred and yet it failed" "$(outcome)"
+	assert_status 0
+	assert_json '.violations[0].source == "inferred"'
+	run --separate-stderr cordon run --on-violation kill --json -- sh -c 'echo x >>~/.bashrc; sleep 300; echo >late'
+	assert_status 125
+	valid
+	assert_json '.cause == "policy" and .exit_code == null and .signal != null and .duration_ms < 200000'
+	refute_file late
+	[[ $stderr == *"the run was ended because an action was refused"* ]] || fail "not said" "$(outcome)"
+	assert_equal "$(cat "$HOME/.bashrc")" rc
 }
 
 @test "--watch says it when it happens, and not again at the end" {
