@@ -32,7 +32,8 @@ works_in() {
 	assert_equal "$(<made)" x
 	refute_contains "$SECRET"
 	refute_contains "deny ="
-	[ "$1" != landlock ] && is_root || assert_contains "closed by the cordon around this one"
+	# With mounts of its own the outer one shows no such file.
+	[ "$1" != landlock ] || assert_contains "closed by the cordon around this one"
 }
 
 @test "an inner run works in native, without any setting" { works_in native; }
