@@ -105,6 +105,23 @@ struct str buf_str(const struct buf *b)
 	return (struct str){ b->p, b->n };
 }
 
+/* Characters that a terminal acts on or does not show: C1 controls, the soft hyphen, marks
+ * of direction, zero width, line and paragraph ends, tags. */
+static bool is_unshown(uint32_t point)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0x80, 0x9f },	    { 0xad, 0xad },	{ 0x061c, 0x061c }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xe0000, 0xe007f },
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (point >= ranges[i].first && point <= ranges[i].last)
+			return true;
+	return false;
+}
+
 /* Length of a UTF-8 sequence at the start of s that is safe to show, else 0. */
 static size_t printable_sequence(struct str s)
 {
@@ -119,13 +136,7 @@ static size_t printable_sequence(struct str s)
 	point = c & (0xffu >> (n + 1));
 	for (size_t i = 1; i < n; i++)
 		point = point << 6 | ((uint8_t)s.p[i] & 0x3f);
-	if (point < 0xa0 || point == 0xad || point == 0xfeff ||
-	    (point >= 0x200b && point <= 0x200f) || point == 0x061c ||
-	    (point >= 0x2028 && point <= 0x202e) ||
-	    (point >= 0x2060 && point <= 0x206f) ||
-	    (point >= 0xe0000 && point <= 0xe007f))
-		return 0;
-	return n;
+	return is_unshown(point) ? 0 : n;
 }
 
 void buf_add_escaped(struct buf *b, struct str s)

@@ -86,70 +86,95 @@ static int host_value(struct statement *s, struct cordon_error *err)
 	return host_parse(s->text, &host, err) < 0 ? origin_wrap(err, &s->origin) : 0;
 }
 
-/* A limit: `parse` says how it is spelled; "none" lifts it and is kept as 0. */
-static int limit_value(struct statement *s, bool (*parse)(struct str, uint64_t *),
-		       const char *wanted, struct cordon_error *err)
+static bool is_path(struct statement *s)
 {
-	if (str_eq(s->text, STR("none"))) {
-		s->number = 0;
-		return 0;
-	}
-	if (parse(s->text, &s->number) && s->number)
-		return 0;
-	return bad_value(err, s->key, &s->origin, s->text, wanted);
+	return s->text.n && str_find(s->text, '\0') == s->text.n;
 }
 
-static bool parse_count(struct str text, uint64_t *ret)
+static bool is_port(struct statement *s)
 {
-	return num_parse_u64(text, UINT32_MAX, ret);
+	return num_parse_u64(s->text, 65535, &s->number) && s->number;
 }
+
+static bool is_bool(struct statement *s)
+{
+	s->number = str_eq(s->text, STR("true"));
+	return s->number || str_eq(s->text, STR("false"));
+}
+
+/* "none" lifts a limit and is kept as 0. */
+static bool is_lifted(struct statement *s)
+{
+	s->number = 0;
+	return str_eq(s->text, STR("none"));
+}
+
+static bool is_duration(struct statement *s)
+{
+	return is_lifted(s) || (num_parse_duration(s->text, &s->number) && s->number);
+}
+
+static bool is_size(struct statement *s)
+{
+	return is_lifted(s) || (num_parse_size(s->text, &s->number) && s->number);
+}
+
+static bool is_count(struct statement *s)
+{
+	return is_lifted(s) || (num_parse_u64(s->text, UINT32_MAX, &s->number) && s->number);
+}
+
+static bool is_name(struct statement *s)
+{
+	return is_identifier(s->text, false);
+}
+
+static bool is_name_pattern(struct statement *s)
+{
+	return is_identifier(s->text, true) && !glob_component_fault(s->text);
+}
+
+static bool is_variable(struct statement *s)
+{
+	struct str name, value;
+
+	str_cut(s->text, '=', &name, &value);
+	return is_identifier(name, false) && str_find(value, '\0') == value.n;
+}
+
+/* What makes text a value of a type; it may fill the statement's number. */
+static const struct {
+	bool (*holds)(struct statement *s);
+	const char *wanted;
+} values[] = {
+	[TYPE_PATHS] = { is_path, "a path" },
+	[TYPE_PATTERNS] = { is_path, "a path" },
+	[TYPE_PORTS] = { is_port, "a port from 1 to 65535" },
+	[TYPE_BOOL] = { is_bool, "true or false" },
+	[TYPE_DURATION] = { is_duration, "a time such as 30s, 10m or 1h30m, or none" },
+	[TYPE_SIZE] = { is_size, "a size such as 512M or 2G, or none" },
+	[TYPE_COUNT] = { is_count, "a number above 0, or none" },
+	[TYPE_NAME] = { is_name, "a name" },
+	[TYPE_NAMES] = { is_name_pattern, "a name or pattern" },
+	[TYPE_ENVIRON] = { is_variable, "the name of a variable" },
+};
 
 /* Checks one element of a list, or a scalar given as text, and fills s->number. */
 static int text_value(struct arena *a, struct statement *s, struct cordon_error *err)
 {
-	struct str name, value;
+	enum key_type type = key_rows[s->key].type;
+	struct str shown = s->text, value;
 
-	switch (key_rows[s->key].type) {
-	case TYPE_PATHS:
-	case TYPE_PATTERNS:
-		if (s->text.n && str_find(s->text, '\0') == s->text.n)
-			return 0;
-		return bad_value(err, s->key, &s->origin, s->text, "a path");
-	case TYPE_NETWORK:
+	if (type == TYPE_NETWORK)
 		return host_value(s, err);
-	case TYPE_PORTS:
-		if (num_parse_u64(s->text, 65535, &s->number) && s->number)
-			return 0;
-		return bad_value(err, s->key, &s->origin, s->text, "a port from 1 to 65535");
-	case TYPE_CHOICE:
+	if (type == TYPE_CHOICE)
 		return choice_value(a, s, err);
-	case TYPE_BOOL:
-		s->number = str_eq(s->text, STR("true"));
-		if (s->number || str_eq(s->text, STR("false")))
-			return 0;
-		return bad_value(err, s->key, &s->origin, s->text, "true or false");
-	case TYPE_DURATION:
-		return limit_value(s, num_parse_duration,
-				   "a time such as 30s, 10m or 1h30m, or none", err);
-	case TYPE_SIZE:
-		return limit_value(s, num_parse_size, "a size such as 512M or 2G, or none", err);
-	case TYPE_COUNT:
-		return limit_value(s, parse_count, "a number above 0, or none", err);
-	case TYPE_NAME:
-		if (is_identifier(s->text, false))
-			return 0;
-		return bad_value(err, s->key, &s->origin, s->text, "a name");
-	case TYPE_NAMES:
-		if (is_identifier(s->text, true) && !glob_component_fault(s->text))
-			return 0;
-		return bad_value(err, s->key, &s->origin, s->text, "a name or pattern");
-	case TYPE_ENVIRON:
-		str_cut(s->text, '=', &name, &value);
-		if (is_identifier(name, false) && str_find(value, '\0') == value.n)
-			return 0;
-		return bad_value(err, s->key, &s->origin, name, "the name of a variable");
-	}
-	BUG("unknown key type");
+	if (values[type].holds(s))
+		return 0;
+	/* The value of a variable may be a secret. */
+	if (type == TYPE_ENVIRON)
+		str_cut(s->text, '=', &shown, &value);
+	return bad_value(err, s->key, &s->origin, shown, values[type].wanted);
 }
 
 static int add_checked(struct arena *a, struct layer *layer, struct statement s,
@@ -335,33 +360,46 @@ static bool is_none(const struct toml_value *value)
 	return value->type == TOML_STRING && str_eq(value->string, STR("none"));
 }
 
+static bool is_limit(enum key_type type)
+{
+	return type == TYPE_DURATION || type == TYPE_SIZE || type == TYPE_COUNT;
+}
+
+static int toml_scalar(struct arena *a, struct layer *layer, struct statement s, bool by_alias,
+		       const struct toml_value *value, struct cordon_error *err)
+{
+	enum key_type type = key_rows[s.key].type;
+
+	if (type == TYPE_BOOL && value->type == TOML_BOOLEAN) {
+		s.number = value->boolean;
+		return push(a, layer, &s, err);
+	}
+	if (is_limit(type) && value->type == TOML_INTEGER)
+		return integer_value(a, layer, &s, by_alias, value, err);
+	/* memory_limit_mb = "512" would be 512 bytes. */
+	if (s.key == KEY_MEMORY && by_alias && !is_none(value))
+		return wrong_type(err, s.key, &s.origin, value,
+				  "a number of megabytes by this name");
+	if (value->type != TOML_STRING || type == TYPE_BOOL)
+		return wrong_type(err, s.key, &s.origin, value, wanted_type(type));
+	s.text = value->string;
+	return add_checked(a, layer, s, err);
+}
+
 int layer_add_toml(struct arena *a, struct layer *layer, enum key key, bool by_alias,
 		   const struct toml_value *value, const struct origin *origin,
 		   struct cordon_error *err)
 {
 	enum key_type type = key_rows[key].type;
 	struct statement s = { .key = key, .origin = origin_at(origin, value->at) };
-	bool number = type == TYPE_DURATION || type == TYPE_SIZE || type == TYPE_COUNT;
-	bool textual = number || type == TYPE_CHOICE || type == TYPE_NAME;
 
 	if (type == TYPE_NETWORK)
 		return toml_network(a, layer, s, value, err);
+	if (!key_type_is_list(type))
+		return toml_scalar(a, layer, s, by_alias, value, err);
 	if (type == TYPE_ENVIRON && value->type == TOML_TABLE)
 		return environ_table(a, layer, s, value, err);
-	if (key_type_is_list(type) && value->type == TOML_ARRAY && type != TYPE_ENVIRON)
+	if (type != TYPE_ENVIRON && value->type == TOML_ARRAY)
 		return list_array(a, layer, s, value, err);
-	if (type == TYPE_BOOL && value->type == TOML_BOOLEAN) {
-		s.number = value->boolean;
-		return push(a, layer, &s, err);
-	}
-	if (number && value->type == TOML_INTEGER)
-		return integer_value(a, layer, &s, by_alias, value, err);
-	/* memory_limit_mb = "512" would be 512 bytes. */
-	if (key == KEY_MEMORY && by_alias && !is_none(value))
-		return wrong_type(err, key, &s.origin, value, "a number of megabytes by this name");
-	if (textual && value->type == TOML_STRING) {
-		s.text = value->string;
-		return add_checked(a, layer, s, err);
-	}
 	return wrong_type(err, key, &s.origin, value, wanted_type(type));
 }

@@ -94,15 +94,16 @@ static int find_others(struct arena *a, const struct world *world, struct str te
 {
 	struct homes homes = { 0 };
 	struct entry e;
+	uid_t uid = getuid();
 	int r = 0;
 
 	while (r == 0 && next_entry(&text, &e)) {
 		struct str home = { 0 };
 
-		if (getuid() != 0 && e.uid != getuid())
+		if (uid != 0 && e.uid != uid)
 			continue;
 		r = real_home(a, world, e.home, p, &home, err);
-		if (r == 0 && home.n && e.uid == getuid() && !p->own_home.n)
+		if (r == 0 && home.n && e.uid == uid && !p->own_home.n)
 			p->own_home = home;
 		else if (r == 0 && home.n && !str_eq(home, p->own_home))
 			r = add_other(a, home, &homes, err);
