@@ -169,6 +169,24 @@ static void say_limit(const struct runner *r, enum key key, const char *sentence
 	out_loud("%s: %s", sentence, who.p);
 }
 
+/* What slipped past the guard, and the way back. */
+static void say_quarantined(const struct run_result *result)
+{
+	for (size_t i = 0; i < result->n_quarantined; i++) {
+		const struct run_quarantined *q = &result->quarantined[i];
+		autobuf struct buf text = buf_make((size_t)64 << 10);
+
+		buf_add_escaped(&text, str_of(q->object));
+		if (q->kept) {
+			buf_adds(&text, " was made although it is protected; it was moved to ");
+			buf_add_escaped(&text, str_of(q->kept));
+		} else {
+			buf_adds(&text, " appeared during the run, not by the command, and stays");
+		}
+		out_loud("%s", text.p);
+	}
+}
+
 /* One sentence when the end was not the command's own doing. */
 static void say_after(const struct runner *r, const struct run_result *result)
 {
@@ -211,6 +229,7 @@ static void say_after(const struct runner *r, const struct run_result *result)
 		out_error_text(&result->error);
 	if (result->debris)
 		out_loud("could not remove %s, which was made for the run", result->debris);
+	say_quarantined(result);
 	if (result->left)
 		out_loud("%zu processes of the run could not be ended", result->left);
 }

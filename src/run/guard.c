@@ -21,6 +21,8 @@
 #include "run/notify.h"
 #include "run/observe.h"
 #include "run/selection.h"
+#include "run/sentry.h"
+#include "run/situation.h"
 #include "run/supervise.h"
 #include "run/target.h"
 
@@ -57,6 +59,11 @@ struct guard {
 	struct notify notify;
 	struct target_view view;
 	struct observer observer;
+	struct sentry sentry;
+	struct arena *arena;
+	const struct plan *plan;
+	struct run_quarantined quarantined[RUN_QUARANTINED_MAX];
+	size_t n_quarantined;
 	bool observes;
 	int refusal; /* what a refused call fails with: as the kernel's own rules here */
 	/* Of the call at hand. */
@@ -395,6 +402,24 @@ static void observe(struct guard *g, const struct request *q)
 
 /* --- the answer ----------------------------------------------------------------- */
 
+static enum sentry_call sentry_kind(enum call_kind kind)
+{
+	switch (kind) {
+	case CALL_MKDIR:
+		return SENTRY_DIR;
+	case CALL_LINK:
+	case CALL_RENAME:
+		return SENTRY_MOVE;
+	case CALL_OPEN:
+	case CALL_OPENAT2:
+	case CALL_CREAT:
+	case CALL_MAKE:
+	case CALL_BIND:
+		return SENTRY_FILE;
+	}
+	return SENTRY_FILE;
+}
+
 /* Whatever cannot be read is refused as the kernel would: going on would read it again,
  * and then perhaps find something. */
 static int judge(void *data, const struct seccomp_notif *call)
@@ -413,22 +438,28 @@ static int judge(void *data, const struct seccomp_notif *call)
 	q.dirfd = dirfd_argument(call, row->dirfd);
 	q.from_dirfd = dirfd_argument(call, row->from_dirfd);
 	q.flags = (uint32_t)argument(call, row->flags);
-	if (row->kind == CALL_OPENAT2)
+	if (row->kind == CALL_OPENAT2) {
+		sentry_saw(&g->sentry, SENTRY_FILE);
 		return judge_openat2(&q);
+	}
 	n = read_path(g, &q);
 	if (n < 0)
 		return (int)-n;
 	from = read_from(g, &q);
 	if (from < 0)
 		return (int)-from;
-	if (row->kind == CALL_BIND && n == 0)
+	if (row->kind == CALL_BIND && n == 0) {
+		sentry_saw(&g->sentry, SENTRY_FILE);
 		return 0;
+	}
 	if (selection_has(&g->selection, (struct str){ g->path, (size_t)n }) ||
 	    (from && selection_has(&g->selection, (struct str){ g->from, (size_t)from })) ||
 	    (creates_through_link(&q) && !target_has_no_links(&q.target, q.dirfd, g->path)))
 		verdict = judge_selected(g, &q);
 	if (g->observes && !g->told)
 		observe(g, &q);
+	if (!verdict)
+		sentry_saw(&g->sentry, sentry_kind(row->kind));
 	return verdict;
 }
 
@@ -441,13 +472,31 @@ static void broke(void *data, const struct cordon_error *why)
 	run_break(g->run, why);
 }
 
+/* What was there although nothing let it be made. */
+static void found(void *data, const struct op *op, const char *kept)
+{
+	struct guard *g = data;
+	struct violation v = { .op = VIOLATION_write,
+			       .source = VIOLATION_BY_guard,
+			       .object = op->path,
+			       .rule = op->rule };
+	struct run_quarantined *q = &g->quarantined[g->n_quarantined];
+
+	if (kept)
+		violations_add(run_violations(g->run), &v);
+	if (g->n_quarantined == RUN_QUARANTINED_MAX)
+		return;
+	*q = (struct run_quarantined){ arena_dup(g->arena, op->path),
+				       kept ? arena_dup(g->arena, str_of(kept)) : NULL };
+	g->n_quarantined += q->object && (q->kept || !kept);
+}
+
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
 {
 	struct guard *g = part->data;
 
-	(void)err;
 	g->run = run;
-	return 0;
+	return sentry_begin(&g->sentry, g->arena, run_loop(run), g->plan, err);
 }
 
 static int took(struct run_part *part, enum handover_kind kind, int fd, struct cordon_error *err)
@@ -462,8 +511,10 @@ static void end(struct run_part *part, struct run_result *result)
 {
 	struct guard *g = part->data;
 
-	(void)result;
 	notify_close(&g->notify);
+	sentry_end(&g->sentry);
+	memcpy(result->quarantined, g->quarantined, sizeof(g->quarantined));
+	result->n_quarantined = g->n_quarantined;
 	fd_close(&g->view.root);
 }
 
@@ -480,6 +531,11 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 		return err_nomem(err, "guard");
 	g->policy = in->plan->policy;
 	g->view.root = -1;
+	g->arena = a;
+	g->plan = in->plan;
+	g->sentry.found = found;
+	g->sentry.data = g;
+	g->sentry.quarantine.home = in->situation->places.cordon_home.p;
 	g->observer = (struct observer){ .policy = g->policy, .plan = in->plan };
 	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
 	/* A read-only mount says EROFS, Landlock EACCES. */

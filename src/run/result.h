@@ -23,6 +23,8 @@ enum run_cause {
 	RUN_CAUSE_COUNT
 };
 
+#define RUN_QUARANTINED_MAX 16 /* more are kept, and not named */
+
 struct run_stream {
 	struct buf text;
 	bool truncated; /* there was more */
@@ -42,6 +44,12 @@ struct run_result {
 	size_t survivors; /* processes that outlived the command and had to be ended */
 	size_t left;	  /* processes that could not be ended: 0 unless the kernel refused */
 	const char *debris; /* a directory of the run that could not be removed; or NULL */
+	/* Names that appeared although they are protected, and where they are now (NULL:
+	 * left, for the command may not have made them); in the arena of the run. */
+	struct run_quarantined {
+		const char *object, *kept;
+	} quarantined[RUN_QUARANTINED_MAX];
+	size_t n_quarantined;
 	bool captured;
 	struct run_stream out, err;
 	struct cordon_error error; /* filled when cause is setup */

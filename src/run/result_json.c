@@ -23,8 +23,7 @@ static bool set_error(const struct cordon_error *e, json_t *object)
 
 	return set(object, "error", error) &&
 	       set(error, "code", json_string(cordon_code_to_string(e->code))) &&
-	       set(error, "kind",
-		   json_string(cordon_kind_to_string(cordon_code_kind(e->code)))) &&
+	       set(error, "kind", json_string(cordon_kind_to_string(cordon_code_kind(e->code)))) &&
 	       set(error, "stage", json_string(e->stage)) &&
 	       json_set_text(error, "message", str_of(e->message)) &&
 	       json_set_text(error, "hint", str_of(e->hint));
@@ -40,6 +39,23 @@ static bool set_usage(const struct run_result *r, json_t *object)
 	       set(usage, "max_rss_kb", json_integer((json_int_t)r->usage.max_rss_kb));
 }
 
+static bool set_quarantined(const struct run_result *r, json_t *object)
+{
+	json_t *list = json_array();
+	bool fine = set(object, "quarantined", list);
+
+	for (size_t i = 0; fine && i < r->n_quarantined; i++) {
+		json_t *one = json_object();
+
+		fine = json_array_append_new(list, one) == 0 &&
+		       json_set_text(one, "object", str_of(r->quarantined[i].object)) &&
+		       (r->quarantined[i].kept
+				? json_set_text(one, "kept", str_of(r->quarantined[i].kept))
+				: set(one, "kept", json_null()));
+	}
+	return fine;
+}
+
 int run_result_to_json(const struct run_result *r, json_t *object, struct cordon_error *err)
 {
 	bool exited = r->exit_code >= 0;
@@ -51,6 +67,7 @@ int run_result_to_json(const struct run_result *r, json_t *object, struct cordon
 	    set_usage(r, object) &&
 	    set(object, "survivors", json_integer((json_int_t)r->survivors)) &&
 	    (!r->left || set(object, "left", json_integer((json_int_t)r->left))) &&
+	    (!r->n_quarantined || set_quarantined(r, object)) &&
 	    (!r->captured || set_streams(r, object)) &&
 	    ((r->cause != RUN_CAUSE_setup && !r->error.code) || set_error(&r->error, object)))
 		return 0;

@@ -5,6 +5,13 @@
 
 load helper
 
+setup() {
+	escape_setup
+	run --separate-stderr cordon run -q --json -- true
+	jq -e '.enforced | index("guard")' <<<"$output" >/dev/null ||
+		must_or_skip "no guard on this machine"
+}
+
 # refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
 # works without cordon.
 refused() {
@@ -235,6 +242,58 @@ except OSError as e:
 	assert_json '.exit_code == 10'
 	assert_json '.violations | length >= 1 and length <= 256'
 	assert_json '.violations[0].count >= 1000'
+}
+
+# raced KIND: whoever wins, nothing of that name is there afterwards, and what was made
+# is in quarantine, whole.
+raced() {
+	run --separate-stderr timeout -k 5 200 "$CORDON" run -q --json -- \
+		./attack race "$1" 20000 harmless .claude
+	assert_success
+	refute_file .claude
+	assert_json '.exit_code == 0 or .exit_code == 10'
+	if jq -e '.exit_code == 0' <<<"$output" >/dev/null; then
+		assert_json '.quarantined | length >= 1 and all(.kept != null)'
+		assert_json '.violations | any(.source == "guard" and (.object | endswith("/.claude")))'
+		assert_file "$(jq -r '.quarantined[0].kept' <<<"$output")"
+	fi
+}
+
+@test "H48 a thread that changes the path: the name is gone when cordon returns" {
+	raced mkdir
+	raced file
+}
+
+@test "H48 the same where the quarantine is on another file system" {
+	CORDON_HOME=$(mktemp -d /dev/shm/cordon-bats.XXXXXX)
+	export CORDON_HOME
+	raced mkdir
+	raced file
+	rm -rf "$CORDON_HOME"
+	unset CORDON_HOME
+}
+
+@test "what somebody else makes meanwhile is left, and told" {
+	mkfifo go up
+	background "$CORDON" run -q --result result -- sh -c 'exec 9<>up 8<>go; echo >&9; read -r x <&8'
+	read -r _ <up
+	mkdir .claude
+	echo keep >.claude/mine
+	echo >go
+	wait "$STARTED"
+	assert_equal "$(cat .claude/mine)" keep
+	output=$(cat result)
+	assert_json '.quarantined == [{"object": "'"$WORKDIR"'/.claude", "kept": null}]'
+}
+
+@test "what was there before is never taken" {
+	ln -s elsewhere .claude
+	echo '{}' >.mcp.json
+	run --separate-stderr cordon run -q --json -- sh -c 'echo x >.mcp.json; mkdir .claude; rm -f .mcp.json
+		mkdir a; echo b >c'
+	assert_json '.quarantined == null'
+	assert_equal "$(cat .mcp.json)" '{}'
+	assert_equal "$(readlink .claude)" elsewhere
 }
 
 @test "H54 with the supervisor nothing of the run is left" {

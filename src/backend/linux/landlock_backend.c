@@ -111,6 +111,7 @@ static void landlock_claims(const struct caps *caps, struct claims *ret)
 	CLAIM(ret, always, true, CAP_COUNT);
 	CLAIM(ret, roots, caps->value[CAP_LANDLOCK] >= ABI_TRUNCATE, CAP_LANDLOCK);
 	CLAIM(ret, by_filter, caps->value[CAP_SECCOMP], CAP_SECCOMP);
+	listen_claims(caps, ret);
 }
 
 static int landlock_available(const struct caps *caps, struct cordon_error *err)

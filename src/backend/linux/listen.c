@@ -22,6 +22,12 @@ static enum cap lacking(const struct caps *caps)
 	return CAP_COUNT;
 }
 
+void listen_claims(const struct caps *caps, struct claims *ret)
+{
+	ret->enforces[OP_GUARD_NAME] = lacking(caps) == CAP_COUNT;
+	ret->missing[OP_GUARD_NAME] = lacking(caps);
+}
+
 static bool is_watched(const struct plan *plan)
 {
 	vec_each(op, &plan->ops)

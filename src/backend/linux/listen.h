@@ -9,6 +9,8 @@
 #include "backend/backend.h"
 #include "backend/linux/native.h"
 
+/* Names that do not exist yet are held by the guard, which needs the listener. */
+void listen_claims(const struct caps *caps, struct claims *ret);
 /* In the parent: plans for a listener when the plan needs one and there can be one. */
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,
 		   struct cordon_error *err);

@@ -93,6 +93,7 @@ static void native_claims(const struct caps *caps, struct claims *ret)
 		ret->enforces[dependent[i].op] = caps->value[dependent[i].cap];
 		ret->missing[dependent[i].op] = dependent[i].cap;
 	}
+	listen_claims(caps, ret);
 }
 
 static int native_available(const struct caps *caps, struct cordon_error *err)
