@@ -80,6 +80,22 @@ quiet_about() {
 	about "$WORKDIR/.git/hooks/pre-commit" '.op == "write"'
 }
 
+@test "a control directory that does not exist yet is refused by the guard" {
+	run --separate-stderr cordon run -- mkdir .claude
+	assert_status 1
+	refute_file .claude
+	sentence "refused: writing $WORKDIR/.claude (mkdir, seen by the guard): read .claude (@control) [profile moderate:"
+	sentence "to allow it: --allow-write $WORKDIR/.claude"
+}
+
+@test "a host is named although the network is off" {
+	command -v getent >/dev/null || must_or_skip "no getent"
+	run --separate-stderr cordon run -- getent hosts wanted.example.com
+	assert_status 2
+	sentence "refused: looking up wanted.example.com (seen by the name server"
+	sentence "network off [profile moderate:"
+}
+
 @test "a place outside the workdir" {
 	mkdir "$SCRATCH/elsewhere"
 	inside moderate "touch $SCRATCH/elsewhere/x"
