@@ -66,7 +66,8 @@ static int real_home(struct arena *a, const struct world *world, struct str text
 
 	if (r == -CORDON_E_NOMEM)
 		return err_nomem(err, stage);
-	if (r < 0 || node.type != NODE_DIR || str_eq(*ret, p->home) || is_system_directory(*ret))
+	if (r < 0 || node.type != NODE_DIR || str_eq(*ret, p->home) ||
+	    is_system_directory(*ret) || access(ret->p, X_OK) < 0)
 		*ret = (struct str){ 0 };
 	return 0;
 }
