@@ -32,6 +32,7 @@ struct launch {
 	int handover_fd;	/* the supervisor's end; -1: nothing is handed over */
 	int handover_inside;	/* the other end's number in the child */
 	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
+	size_t survivors;	/* filled by confirm: what outlived the command and was ended */
 	int stop_fd;		/* something comes when the command was stopped; -1: nothing */
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */

@@ -230,6 +230,10 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	if (result->debris)
 		out_loud("could not remove %s, which was made for the run", result->debris);
 	say_quarantined(result);
+	if (result->survivors)
+		out_note(r->o, "%zu process%s that the command left running %s ended",
+			 result->survivors, result->survivors == 1 ? "" : "es",
+			 result->survivors == 1 ? "was" : "were");
 	if (result->left)
 		out_loud("%zu processes of the run could not be ended", result->left);
 }

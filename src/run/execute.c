@@ -222,6 +222,7 @@ static int confirm(const struct backend *backend, struct launch *launch,
 	if (!backend->confirm || ret->cause == RUN_CAUSE_setup || ret->left)
 		return 0;
 	if (backend->confirm(launch, &status, &why) == 0) {
+		ret->survivors += launch->survivors;
 		if (status >= 0 && WIFSIGNALED(status)) {
 			if (ret->cause == RUN_CAUSE_exited)
 				ret->cause = run_cause_of_signal(limits, WTERMSIG(status));

@@ -339,3 +339,18 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	# shellcheck disable=SC2086 # two flags and their values
 	run -0 cordon run -q -p custom ${BASH_REMATCH[1]} -- true
 }
+
+@test "what the command leaves running is ended, and that is said" {
+	local backend
+	for backend in native landlock; do
+		run -3 --separate-stderr cordon run --backend $backend --fallback degrade -- \
+			sh -c "sleep 1000.$$ & exit 3"
+		[[ $stderr == *"1 process that the command left running was ended"* ]] ||
+			fail "$(outcome)"
+		! pgrep -f "^sleep 1000.$$\$" || fail "it runs still"
+	done
+	run -0 --separate-stderr cordon run --json -- sh -c 'sleep 1000 & sleep 1000 & exit 0'
+	assert_json '.survivors == 2'
+	run -0 --separate-stderr cordon run --json -- true
+	assert_json '.survivors == 0'
+}

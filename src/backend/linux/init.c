@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backend/handover.h"
@@ -15,6 +17,9 @@
 #include "backend/linux/native.h"
 
 #define STAGE "seccomp"
+/* For what the command leaves behind: to finish, and after a TERM. */
+#define SETTLE_MS 100
+#define GRACE_MS 500
 
 static CHILD_SAFE int load_filters(const struct native *n, int error_fd)
 {
@@ -105,6 +110,59 @@ static CHILD_SAFE int wait_for(pid_t command, const struct native *n)
 	}
 }
 
+/* Reaps what ends within so many milliseconds. False when processes are left. */
+static CHILD_SAFE bool reap_for(long ms, int *count)
+{
+	struct timespec begin, now, rest = { 0 };
+	sigset_t ended;
+
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (;;) {
+		pid_t pid = waitpid(-1, NULL, WNOHANG);
+		long spent;
+
+		*count += pid > 0;
+		if (pid < 0)
+			return true;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		spent = (now.tv_sec - begin.tv_sec) * 1000 +
+			(now.tv_nsec - begin.tv_nsec) / 1000000;
+		if (spent >= ms)
+			return false;
+		rest.tv_sec = (ms - spent) / 1000;
+		rest.tv_nsec = (ms - spent) % 1000 * 1000000;
+		if (pid == 0)
+			sigtimedwait(&ended, NULL, &rest);
+	}
+}
+
+/* What the command left behind gets time to finish by itself (the tee of `> >(tee log)`),
+ * then to end, and is ended: the supervisor does the same where there is no init. Returns
+ * how many did not finish. */
+static CHILD_SAFE int end_rest(void)
+{
+	sigset_t ended;
+	int count = 0;
+
+	/* Blocked, so that none is missed between looking and waiting. */
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &ended, NULL);
+	if (reap_for(SETTLE_MS, &count))
+		return 0;
+	count = 0;
+	kill(-1, SIGTERM);
+	kill(-1, SIGCONT);
+	if (reap_for(GRACE_MS, &count))
+		return count;
+	kill(-1, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		count++;
+	return count;
+}
+
 /* vfork: the command's process borrows this memory until it execs or exits, which is
  * cheaper than copying it, and both are done with error_fd by then. */
 static CHILD_SAFE int start_command(const struct native *n, int ruleset, int error_fd)
@@ -126,6 +184,7 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 	/* Over the pipe, because an init cannot die of the signal that killed its child. */
 	status = wait_for(pid, n);
 	tell(n->status_fd, status);
+	tell(n->status_fd, end_rest());
 	_exit(status_code(status));
 }
 

@@ -488,12 +488,15 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 static int native_confirm(struct launch *launch, int *ret_status, struct cordon_error *err)
 {
 	const struct native *n = launch->child_data;
-	int status;
+	int status, left;
 
 	if (!n->pid_namespace)
 		return 0;
 	if (read(launch->status_fd, &status, sizeof(status)) == (ssize_t)sizeof(status)) {
 		*ret_status = status;
+		if (read(launch->status_fd, &left, sizeof(left)) == (ssize_t)sizeof(left) &&
+		    left > 0)
+			launch->survivors = (size_t)left;
 		return 0;
 	}
 	return err_set(err, CORDON_E_INIT, 0, stage, "init ended before the command did");
