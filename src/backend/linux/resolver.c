@@ -11,7 +11,7 @@
 #include "backend/handover.h"
 #include "backend/linux/native.h"
 
-#define STAGE "name server"
+#define STAGE "name-server"
 #define PORT 53
 #define BACKLOG 8
 
