@@ -553,6 +553,9 @@ static pid_t supervise_apart(struct run_request q, int *ret_ready)
 		dup2(ends[1], 1);
 		close(ends[0]);
 		close(ends[1]);
+		/* A caller in the background ignores these two, and so would we. */
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
 		q.capture = false;
 		_exit(run_supervise(&q, &r, &err) ? 99 : run_result_status(&r));
 	}
