@@ -15,5 +15,7 @@ struct builder {
 
 /* Chooses the profile and fills `layers`, parents first; says whether to confine. */
 int build_collect_layers(struct builder *b);
+/* Finds the directories that compare names folded; after all rules are there. */
+int build_folding(struct builder *b);
 
 #endif

@@ -6,6 +6,13 @@
 #include "policy/policy.h"
 
 #include "base/path.h"
+#include "fmt/fold.h"
+
+/* What is decided about, and how many of its components compare only as spelled. */
+struct object {
+	struct str path;
+	size_t exact;
+};
 
 static const char *const op_names[] = { "read", "write", "exec", "create" };
 
@@ -46,39 +53,61 @@ static enum access access_of(const struct rule *rule)
 	return ACCESS_NONE;
 }
 
-/* Depth of the deepest hidden component below the workdir; 0 when there is none. */
-static size_t hidden_depth(const struct policy *policy, struct str object)
+static void match(const struct ruleset *rules, const struct object *object, struct match *ret)
 {
-	struct str rest, part;
-	size_t depth, found = 0;
+	ruleset_match_folded(rules, object->path, object->exact, ret);
+}
 
-	if (!path_below(object, policy->places.workdir))
+static bool in_workdir(const struct policy *policy, const struct object *object)
+{
+	struct str rest = object->path, workdir = policy->places.workdir, part, wanted;
+
+	for (size_t depth = 0; path_next(&workdir, &wanted); depth++)
+		if (!path_next(&rest, &part) ||
+		    !(str_eq(part, wanted) || (depth >= object->exact && fold_eq(part, wanted))))
+			return false;
+	return true;
+}
+
+/* A folded name may have something in front of its dot that does not count. */
+static bool is_hidden(struct str part, bool folds)
+{
+	char buffer[2 * PATH_BYTES_MAX];
+
+	if (folds && !fold_text(part, buffer, sizeof(buffer), &part))
+		return true;
+	return part.n && part.p[0] == '.';
+}
+
+/* Depth of the deepest hidden component below the workdir; 0 when there is none. */
+static size_t hidden_depth(const struct policy *policy, const struct object *object)
+{
+	struct str rest = object->path, part;
+	size_t above = path_depth(policy->places.workdir), found = 0;
+
+	if (!in_workdir(policy, object))
 		return 0;
-	depth = path_depth(policy->places.workdir);
-	rest = str_skip(object, policy->places.workdir.n == 1 ? 0 : policy->places.workdir.n);
-	while (path_next(&rest, &part)) {
-		depth++;
-		if (part.p[0] == '.')
-			found = depth;
-	}
+	for (size_t depth = 0; path_next(&rest, &part); depth++)
+		if (depth >= above && is_hidden(part, depth >= object->exact))
+			found = depth + 1;
 	return found;
 }
 
-static bool is_git_data(const struct policy *policy, struct str object)
+static bool is_git_data(const struct policy *policy, const struct object *object)
 {
 	struct match m;
 
 	if (!policy->git_data)
 		return false;
-	ruleset_match(policy->git_data, object, &m);
+	match(policy->git_data, object, &m);
 	return m.data.rule != NULL;
 }
 
 /* Rule 10: a cap at the depth of the hidden component. It never gives anything, so a
  * deeper rule, or one as deep from a later source, is what lifts it - of the layer that
  * set it, for what a project file closes is not opened from outside (rule 7). */
-static void cap_hidden(const struct policy *policy, const struct settings *layer, struct str object,
-		       const struct match *m, struct decision *d)
+static void cap_hidden(const struct policy *policy, const struct settings *layer,
+		       const struct object *object, const struct match *m, struct decision *d)
 {
 	const struct setting *hidden = &layer->at[KEY_HIDDEN_WRITES];
 	const struct rule *rule = m->data.rule;
@@ -99,14 +128,12 @@ static void cap_hidden(const struct policy *policy, const struct settings *layer
 /* Rule 12: a secret holds unless a user, a flag or a harmless exception reaches at
  * least as deep, or the workdir itself lies inside it. A right to execute does not
  * open what is in it for reading, nor the other way round. */
-static void hold_secret(const struct policy *policy, struct str object, const struct match *m,
-			struct decision *d)
+static void hold_secret(const struct policy *policy, const struct object *object,
+			const struct match *m, struct decision *d)
 {
-	const struct places *places = &policy->places;
-
 	if (!m->secret.rule)
 		return;
-	if (path_below(object, places->workdir) && path_depth(places->workdir) > m->secret.depth)
+	if (in_workdir(policy, object) && path_depth(policy->places.workdir) > m->secret.depth)
 		return;
 	if (!m->opener.rule || m->opener.depth < m->secret.depth) {
 		d->data = ACCESS_NONE;
@@ -134,12 +161,21 @@ static void cap_control(const struct match *m, struct decision *d)
 	d->data_rule = control->rule;
 }
 
-static struct decision decide_trusted(const struct policy *policy, struct str object)
+/* What cannot be told is not allowed. */
+static void close_lost(const struct match *m, struct decision *d)
+{
+	if (!m->lost)
+		return;
+	d->data = ACCESS_NONE;
+	d->exec = false;
+}
+
+static struct decision decide_trusted(const struct policy *policy, const struct object *object)
 {
 	struct decision d = { .data = ACCESS_NONE };
 	struct match m;
 
-	ruleset_match(policy->trusted.rules, object, &m);
+	match(policy->trusted.rules, object, &m);
 	if (m.data.rule)
 		d.data = access_of(m.data.rule);
 	d.exec = m.exec.rule && m.exec.rule->right == RIGHT_EXEC;
@@ -151,6 +187,7 @@ static struct decision decide_trusted(const struct policy *policy, struct str ob
 	cap_control(&m, &d);
 	cap_hidden(policy, &policy->trusted, object, &m, &d);
 	hold_secret(policy, object, &m, &d);
+	close_lost(&m, &d);
 	return d;
 }
 
@@ -164,12 +201,12 @@ static bool speaks_of(const struct hit *hit, const struct decision *d)
 }
 
 /* Rule 7: a layer that only narrows; what it does not mention it has no opinion on. */
-static struct match narrow(const struct ruleset *rules, enum layer_id layer, struct str object,
-			   struct decision *d)
+static struct match narrow(const struct ruleset *rules, enum layer_id layer,
+			   const struct object *object, struct decision *d)
 {
 	struct match m;
 
-	ruleset_match(rules, object, &m);
+	match(rules, object, &m);
 	if (speaks_of(&m.data, d) && access_of(m.data.rule) < d->data) {
 		d->data = access_of(m.data.rule);
 		d->data_rule = m.data.rule;
@@ -181,18 +218,19 @@ static struct match narrow(const struct ruleset *rules, enum layer_id layer, str
 		d->exec_layer = layer;
 	}
 	d->keep_directory |= m.restricted_below;
+	close_lost(&m, d);
 	return m;
 }
 
 static void narrow_by(const struct policy *policy, const struct settings *layer, enum layer_id id,
-		      struct str object, struct decision *d)
+		      const struct object *object, struct decision *d)
 {
 	struct match m = narrow(layer->rules, id, object, d);
 
 	cap_hidden(policy, layer, object, &m, d);
 }
 
-struct decision policy_decide(const struct policy *policy, struct str object)
+static struct decision decide(const struct policy *policy, const struct object *object)
 {
 	struct decision d = decide_trusted(policy, object);
 
@@ -205,6 +243,43 @@ struct decision policy_decide(const struct policy *policy, struct str object)
 		d.exec_rule = d.data_rule;
 		d.exec_layer = d.data_layer;
 	}
+	return d;
+}
+
+/* The directory that folds and has the path below it; NULL when there is none. */
+static const struct str *folding_above(const struct policy *policy, struct str path)
+{
+	vec_each(top, &policy->folding)
+		if (path.n > top->n && path_below(path, *top))
+			return top;
+	return NULL;
+}
+
+/* Of each axis the lower verdict, with the rule that gave it. */
+static void lower(struct decision *d, const struct decision *by)
+{
+	if (by->data < d->data) {
+		d->data = by->data;
+		d->data_rule = by->data_rule;
+		d->data_layer = by->data_layer;
+	}
+	if (!by->exec && d->exec) {
+		d->exec = false;
+		d->exec_rule = by->exec_rule;
+		d->exec_layer = by->exec_layer;
+	}
+	d->keep_directory |= by->keep_directory;
+}
+
+struct decision policy_decide(const struct policy *policy, struct str path)
+{
+	struct decision d = decide(policy, &(struct object){ path, EXACT_WHOLLY }), folded;
+	const struct str *top = folding_above(policy, path);
+
+	if (!top)
+		return d;
+	folded = decide(policy, &(struct object){ path, path_depth(*top) });
+	lower(&d, &folded);
 	return d;
 }
 
@@ -226,7 +301,7 @@ bool policy_allows(const struct policy *policy, enum policy_op op, struct str ob
 }
 
 /* Rule 10 takes the same from both: nothing, or what a component of equal depth does. */
-static bool same_hidden(const struct policy *policy, struct str a, struct str b)
+static bool same_hidden(const struct policy *policy, const struct object *a, const struct object *b)
 {
 	bool capped = policy->trusted.at[KEY_HIDDEN_WRITES].number != HIDDEN_ALLOW;
 
@@ -235,20 +310,42 @@ static bool same_hidden(const struct policy *policy, struct str a, struct str b)
 	return !capped || hidden_depth(policy, a) == hidden_depth(policy, b);
 }
 
+static bool same_below(const struct policy *policy, struct str a, struct str b, size_t exact)
+{
+	struct object at_a = { a, exact }, at_b = { b, exact };
+
+	/* Being in the workdir counts by itself (rules 10 and 12). */
+	if (in_workdir(policy, &at_a) != in_workdir(policy, &at_b) ||
+	    !same_hidden(policy, &at_a, &at_b))
+		return false;
+	vec_each(o, &policy->narrowing)
+		if (!ruleset_same_below((*o)->settings.rules, a, b, exact))
+			return false;
+	return ruleset_same_below(policy->trusted.rules, a, b, exact) &&
+	       ruleset_same_below(policy->own, a, b, exact) &&
+	       ruleset_same_below(policy->git_data, a, b, exact);
+}
+
+bool policy_same_folding(const struct policy *policy, struct str a, struct str b)
+{
+	vec_each(top, &policy->folding)
+		if (path_below(*top, a) || path_below(*top, b))
+			return false;
+	return folding_above(policy, a) == folding_above(policy, b);
+}
+
 bool policy_same_below(const struct policy *policy, struct str a, struct str b)
 {
 	struct str workdir = policy->places.workdir;
+	const struct str *top = folding_above(policy, a);
 
-	/* Being in the workdir counts by itself (rules 10 and 12). */
-	if (path_below(a, workdir) != path_below(b, workdir) || path_below(workdir, a) ||
-	    path_below(workdir, b) || !same_hidden(policy, a, b))
+	if (path_below(workdir, a) || path_below(workdir, b) || !policy_same_folding(policy, a, b))
 		return false;
-	vec_each(o, &policy->narrowing)
-		if (!ruleset_same_below((*o)->settings.rules, a, b))
-			return false;
-	return ruleset_same_below(policy->trusted.rules, a, b) &&
-	       ruleset_same_below(policy->own, a, b) &&
-	       ruleset_same_below(policy->git_data, a, b);
+	/* A workdir in a directory that folds has more spellings than one. */
+	if (top && path_below(workdir, *top) && !path_below(a, workdir))
+		return false;
+	return same_below(policy, a, b, EXACT_WHOLLY) &&
+	       (!top || same_below(policy, a, b, path_depth(*top)));
 }
 
 /* What one opinion says of a host. */

@@ -106,6 +106,7 @@ struct policy {
 	struct setting effective[KEY_COUNT];		/* scalars after narrowing */
 	struct item_list effective_lists[KEY_COUNT];	/* lists after narrowing */
 	VEC(struct net_host) hosts;	/* what a list of hosts is after narrowing */
+	VEC(struct str) folding;	/* directories below which names compare folded too */
 	struct ruleset *git_data;	/* exempt from hidden_writes = "git" of any layer */
 	struct str cache_dir;		/* of this project; empty: no private caches */
 	bool caches_lost;		/* asked for, and no place to keep them */
@@ -160,6 +161,9 @@ bool policy_allows(const struct policy *policy, enum policy_op op, struct str ob
 /* True only when a/x and b/x get the same verdict for every x, whatever exists: no rule
  * tells the two trees apart. Says nothing of a and b themselves. */
 bool policy_same_below(const struct policy *policy, struct str a, struct str b);
+/* Are names below a and b compared in the same way, whatever lies there? A directory that
+ * folds goes on folding wherever it is moved to. */
+bool policy_same_folding(const struct policy *policy, struct str a, struct str b);
 
 struct host_decision {
 	bool allowed;

@@ -8,7 +8,8 @@
 
 const char *rename_why_to_string(enum rename_why why)
 {
-	static const char *const words[] = { "fine", "from", "to", "directory", "below", "unseen" };
+	static const char *const words[] = { "fine",  "from",	"to",	  "directory",
+					     "below", "unseen", "folding" };
 
 	return words[why];
 }
@@ -92,6 +93,10 @@ static bool below_allows(struct move *m)
 
 	if (policy_same_below(m->policy, m->from, m->to))
 		return true;
+	if (!policy_same_folding(m->policy, m->from, m->to)) {
+		d = policy_decide(m->policy, m->to);
+		return refuse(m->ret, RENAME_FOLDING, m->from, &d);
+	}
 	if (m->tree && m->tree->walk(m->tree, m->from, visit, m) && m->ret->why == RENAME_FINE)
 		return true;
 	if (m->ret->why != RENAME_FINE)

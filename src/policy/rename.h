@@ -48,6 +48,7 @@ enum rename_why {
 	RENAME_DIRECTORY,	/* a rule needs a directory where something else would be */
 	RENAME_BELOW,		/* an object below would get another verdict */
 	RENAME_UNSEEN,		/* what is below is too much, or cannot be looked at */
+	RENAME_FOLDING,		/* names below would fold where the rules do not, or not fold */
 };
 const char *rename_why_to_string(enum rename_why why); /* one word */
 

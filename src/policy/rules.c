@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/path.h"
+#include "fmt/fold.h"
 #include "fmt/glob.h"
 #include "fmt/located.h"
 
@@ -21,6 +22,8 @@
 struct rule_node {
 	struct str name; /* literal component or pattern */
 	uint32_t parent;
+	uint32_t first_literal; /* children by literal, a list for folded comparison */
+	uint32_t next_literal;
 	uint32_t first_pattern; /* children by pattern, a list */
 	uint32_t next_pattern;
 	uint32_t any;	       /* child by "**" */
@@ -115,6 +118,8 @@ static uint32_t node_new(struct ruleset *set, struct str name, uint32_t parent)
 	*node = (struct rule_node){
 		.name = name,
 		.parent = parent,
+		.first_literal = NO_NODE,
+		.next_literal = NO_NODE,
 		.first_pattern = NO_NODE,
 		.next_pattern = NO_NODE,
 		.any = NO_NODE,
@@ -205,6 +210,8 @@ static uint32_t add_literal(struct ruleset *set, uint32_t parent, struct str nam
 	child = node_new(set, name, parent);
 	if (child != NO_NODE) {
 		*edge_slot(set, parent, name) = child;
+		set->nodes.at[child].next_literal = set->nodes.at[parent].first_literal;
+		set->nodes.at[parent].first_literal = child;
 		set->literals++;
 	}
 	return child;
@@ -320,9 +327,11 @@ int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_erro
 }
 
 /* The states alive after some components of the object. Literal edges of one state
- * lead to one state, so beside the globs' there is never more than one. */
+ * lead to one state, so beside the globs' there is never more than one - unless names
+ * are folded: then there may be one for each spelling, and too many of them are lost. */
 struct states {
 	size_t n;
+	bool lost;
 	uint32_t at[GLOB_STATES_MAX + 2];
 	uint64_t seen_anys[GLOB_STATES_MAX / 64 + 1];
 };
@@ -330,6 +339,7 @@ struct states {
 static void states_clear(struct states *s)
 {
 	s->n = 0;
+	s->lost = false;
 	memset(s->seen_anys, 0, sizeof(s->seen_anys));
 }
 
@@ -350,24 +360,65 @@ static void states_add(const struct ruleset *set, struct states *s, uint32_t i)
 
 		if (node->is_any && test_and_set(s->seen_anys, node->any_index))
 			return;
+		if (s->n == sizeof(s->at) / sizeof(s->at[0])) {
+			s->lost = true;
+			return;
+		}
 		s->at[s->n++] = i;
 		i = node->any; /* "**" matches nothing as well */
 	}
 }
 
-static void states_step(const struct ruleset *set, const struct states *from, struct str part,
-			struct states *to)
+/* One component of the object; where it folds, `folded` is in the buffer. */
+struct part {
+	struct str name;
+	bool folds;
+	struct str folded;
+	char buffer[2 * PATH_BYTES_MAX];
+};
+
+static bool pattern_matches(struct str pattern, const struct part *part, bool *ret_lost)
+{
+	char buffer[sizeof(part->buffer)];
+	struct str folded;
+
+	if (!part->folds)
+		return glob_component_match(pattern, part->name);
+	if (!fold_text(pattern, buffer, sizeof(buffer), &folded)) {
+		*ret_lost = true;
+		return false;
+	}
+	return glob_component_match(folded, part->folded);
+}
+
+static void step_literals(const struct ruleset *set, uint32_t from, const struct part *part,
+			  struct states *to)
+{
+	uint32_t child = set->nodes.at[from].first_literal;
+
+	if (!part->folds) {
+		states_add(set, to, literal_child(set, from, part->name));
+		return;
+	}
+	for (; child != NO_NODE; child = set->nodes.at[child].next_literal)
+		if (fold_eq(set->nodes.at[child].name, part->name))
+			states_add(set, to, child);
+}
+
+static void states_step(const struct ruleset *set, const struct states *from,
+			const struct part *part, struct states *to)
 {
 	states_clear(to);
+	to->lost = from->lost;
 	for (size_t i = 0; i < from->n; i++) {
 		const struct rule_node *node = &set->nodes.at[from->at[i]];
 		uint32_t p = node->first_pattern;
 
 		if (node->is_any)
 			states_add(set, to, from->at[i]);
-		states_add(set, to, literal_child(set, from->at[i], part));
+		step_literals(set, from->at[i], part, to);
 		for (; p != NO_NODE; p = set->nodes.at[p].next_pattern)
-			if (glob_component_match(set->nodes.at[p].name, part))
+			if (pattern_matches(set->nodes.at[p].name, part, &to->lost))
 				states_add(set, to, p);
 	}
 }
@@ -410,7 +461,9 @@ struct walk {
 	const struct ruleset *set;
 	struct match *match;
 	size_t depth;
-	bool last; /* no component of the object is left */
+	size_t exact; /* components beyond these compare folded */
+	bool last;    /* no component of the object is left */
+	struct part part;
 	uint64_t seen_globs[GLOB_STATES_MAX / 64 + 1];
 	struct states alive[2];
 };
@@ -431,10 +484,31 @@ static void offer_node(struct walk *w, const struct rule_node *node)
 	}
 }
 
+/* Takes the next component off *rest. */
+static bool next_part(struct walk *w, struct str *rest)
+{
+	struct part *part = &w->part;
+
+	if (!path_next(rest, &part->name))
+		return false;
+	part->folds = w->depth >= w->exact;
+	if (part->folds &&
+	    !fold_text(part->name, part->buffer, sizeof(part->buffer), &part->folded))
+		w->match->lost = true;
+	return !w->match->lost;
+}
+
+/* Is the node the very component that was walked, not a pattern for it? */
+static bool is_literal(const struct rule_node *node, const struct part *part)
+{
+	return !node->is_any && (str_eq(node->name, part->name) ||
+				 (part->folds && fold_eq(node->name, part->name)));
+}
+
 /* Walks the object and fills the match; the states alive at its end. */
 static const struct states *walk_object(struct walk *w, struct str object)
 {
-	struct str rest = object, part = { 0 };
+	struct str rest = object;
 	const struct states *now;
 
 	states_clear(&w->alive[0]);
@@ -447,31 +521,41 @@ static const struct states *walk_object(struct walk *w, struct str object)
 			const struct rule_node *node = &w->set->nodes.at[now->at[i]];
 
 			offer_node(w, node);
-			if (!node->is_any && str_eq(node->name, part))
+			if (is_literal(node, &w->part))
 				w->match->restricted_below |= node->restricted_below;
 		}
 		w->match->alive = now->n > 0;
-		if (!now->n || !path_next(&rest, &part))
+		w->match->lost |= now->lost;
+		if (!now->n || !next_part(w, &rest))
 			return now;
-		states_step(w->set, now, part, &w->alive[(w->depth + 1) % 2]);
+		states_step(w->set, now, &w->part, &w->alive[(w->depth + 1) % 2]);
 	}
 }
 
-static void walk_start(struct walk *w, const struct ruleset *set, struct match *match)
+static void walk_start(struct walk *w, const struct ruleset *set, size_t exact, struct match *match)
 {
 	*match = (struct match){ 0 };
 	w->set = set;
 	w->match = match;
 	w->depth = 0;
+	w->exact = exact;
+	w->part.name = (struct str){ 0 };
+	w->part.folds = false;
 	memset(w->seen_globs, 0, sizeof(w->seen_globs));
+}
+
+void ruleset_match_folded(const struct ruleset *set, struct str object, size_t exact,
+			  struct match *ret)
+{
+	struct walk w;
+
+	walk_start(&w, set, exact, ret);
+	walk_object(&w, object);
 }
 
 void ruleset_match(const struct ruleset *set, struct str object, struct match *ret)
 {
-	struct walk w;
-
-	walk_start(&w, set, ret);
-	walk_object(&w, object);
+	ruleset_match_folded(set, object, EXACT_WHOLLY, ret);
 }
 
 static bool same_hit(const struct hit *a, const struct hit *b)
@@ -496,17 +580,18 @@ static bool leads_on_within(const struct ruleset *set, const struct states *a,
 	return true;
 }
 
-bool ruleset_same_below(const struct ruleset *set, struct str a, struct str b)
+bool ruleset_same_below(const struct ruleset *set, struct str a, struct str b, size_t exact)
 {
 	const struct states *at_a, *at_b;
 	struct match ma, mb;
 	struct walk wa, wb;
 
-	walk_start(&wa, set, &ma);
-	walk_start(&wb, set, &mb);
+	walk_start(&wa, set, exact, &ma);
+	walk_start(&wb, set, exact, &mb);
 	at_a = walk_object(&wa, a);
 	at_b = walk_object(&wb, b);
-	return same_hit(&ma.data, &mb.data) && same_hit(&ma.exec, &mb.exec) &&
+	return !ma.lost && !mb.lost &&
+	       same_hit(&ma.data, &mb.data) && same_hit(&ma.exec, &mb.exec) &&
 	       same_hit(&ma.secret, &mb.secret) && same_hit(&ma.control, &mb.control) &&
 	       same_hit(&ma.opener, &mb.opener) && same_hit(&ma.exec_opener, &mb.exec_opener) &&
 	       !memcmp(wa.seen_globs, wb.seen_globs, sizeof(wa.seen_globs)) &&

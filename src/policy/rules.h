@@ -116,12 +116,20 @@ struct match {
 	bool restricted_below;
 	/* Some rule matches here or could match below. */
 	bool alive;
+	/* More spellings of names than can be followed: there is no telling. Only where
+	 * names are folded. */
+	bool lost;
 };
 
 /* object must be a normal path. */
 void ruleset_match(const struct ruleset *set, struct str object, struct match *ret);
+/* The components of the object beyond the first `exact` match what differs from them in
+ * case only, too (fmt/fold.h). */
+void ruleset_match_folded(const struct ruleset *set, struct str object, size_t exact,
+			  struct match *ret);
+#define EXACT_WHOLLY SIZE_MAX
 /* True only when a/x and b/x match the same rules, at depths that compare the same, for
  * every x: whatever lies below. False says nothing. */
-bool ruleset_same_below(const struct ruleset *set, struct str a, struct str b);
+bool ruleset_same_below(const struct ruleset *set, struct str a, struct str b, size_t exact);
 
 #endif

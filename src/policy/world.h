@@ -22,6 +22,11 @@ struct world {
 	/* Is there perhaps something of that name in the directory? NULL: perhaps. */
 	bool (*may_hold)(const struct world *world, struct arena *a, struct str dir,
 			 struct str name);
+	/* Does the nearest directory at or above `dir` (a real path) that exists take names
+	 * that differ in case for the same? Then *ret_top is the topmost one above it, or
+	 * itself, that does. NULL: none does. What cannot be told counts as folding. */
+	bool (*folds)(const struct world *world, struct arena *a, struct str dir,
+		      struct str *ret_top);
 	void *data;
 };
 

@@ -14,9 +14,11 @@
 
 #include "base/path.h"
 #include "base/vec.h"
+#include "run/folds.h"
 
 #define LINKS_MAX 40
 #define KNOWN_SLOTS 512 /* a power of two */
+#define PROBES 8
 #define NAME_BITS 4096
 #define NAMES_MAX 4096
 
@@ -27,8 +29,16 @@ struct listing {
 	uint64_t bits[NAME_BITS / 64];
 };
 
+struct directory {
+	struct str path;
+	uint64_t dev;
+	bool absent; /* nothing there, or no directory */
+	bool asked, folds;
+};
+
 struct known {
-	struct str slots[KNOWN_SLOTS]; /* directories with no symlink in them */
+	struct directory slots[KNOWN_SLOTS]; /* without symlinks in their paths */
+	struct filesystems filesystems;
 	VEC(struct listing) listings;
 	bool inside;
 };
@@ -39,26 +49,44 @@ static uint64_t hash(uint64_t h, uint8_t c)
 }
 #define HASH_START 14695981039346656037u
 
-static size_t slot_of(struct str path)
+/* The slot that holds the path, or the one where it belongs: two paths in constant use
+ * must not drive each other out. */
+static struct directory *slot_of(struct known *known, struct str path)
 {
 	uint64_t h = HASH_START;
+	size_t first;
 
 	for (size_t i = 0; i < path.n; i++)
 		h = hash(h, (uint8_t)path.p[i]);
-	return (h ^ h >> 32) & (KNOWN_SLOTS - 1);
+	first = h ^ h >> 32;
+	for (size_t i = first; i < first + PROBES; i++) {
+		struct directory *d = &known->slots[i & (KNOWN_SLOTS - 1)];
+
+		if (!d->path.n || str_eq(d->path, path))
+			return d;
+	}
+	return &known->slots[first & (KNOWN_SLOTS - 1)];
 }
 
-static bool is_known(const struct known *known, struct str path)
+static bool is_known(struct known *known, struct str path)
 {
-	return str_eq(known->slots[slot_of(path)], path);
+	const struct directory *d = slot_of(known, path);
+
+	return str_eq(d->path, path) && !d->absent;
 }
 
-static void remember(struct known *known, struct arena *a, struct str path)
+/* st: NULL when there is nothing. */
+static void remember(struct known *known, struct arena *a, struct str path, const struct stat *st)
 {
+	bool absent = !st || !S_ISDIR(st->st_mode);
 	char *copy = arena_dup(a, path);
 
 	if (copy)
-		known->slots[slot_of(path)] = (struct str){ copy, path.n };
+		*slot_of(known, path) = (struct directory){
+			.path = { copy, path.n },
+			.dev = absent ? 0 : st->st_dev,
+			.absent = absent,
+		};
 }
 
 static enum node_type type_of(mode_t mode)
@@ -175,6 +203,7 @@ static int step(struct walk *w, struct str part)
 	if (lstat(w->done, &st) < 0) {
 		if (errno != ENOENT && errno != ENOTDIR && !(errno == EACCES && w->known->inside))
 			return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
+		remember(w->known, w->arena, (struct str){ w->done, w->n }, NULL);
 		return keep_rest(w) < 0 ? -CORDON_E_PATH : 1;
 	}
 	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
@@ -184,7 +213,7 @@ static int step(struct walk *w, struct str part)
 		return follow(w);
 	}
 	if (w->node.type == NODE_DIR)
-		remember(w->known, w->arena, (struct str){ w->done, w->n });
+		remember(w->known, w->arena, (struct str){ w->done, w->n }, &st);
 	return 0;
 }
 
@@ -291,13 +320,77 @@ static bool may_hold(const struct world *world, struct arena *a, struct str dir,
 	return l->anything || l->bits[bit / 64] >> bit % 64 & 1;
 }
 
+/* The directory at the path; NULL when there is none, or no memory to say so. Rules were
+ * resolved before, so most are known. */
+static struct directory *directory_at(struct known *known, struct arena *a, struct str path)
+{
+	struct directory *d = slot_of(known, path);
+	char name[PATH_BYTES_MAX + 1];
+	struct stat st;
+
+	if (!str_eq(d->path, path)) {
+		if (path.n > PATH_BYTES_MAX)
+			return NULL;
+		memcpy(name, path.p, path.n);
+		name[path.n] = '\0';
+		remember(known, a, path, lstat(name, &st) < 0 ? NULL : &st);
+	}
+	return is_known(known, path) ? d : NULL;
+}
+
+/* The longest beginning of the path that is a directory. */
+static struct str nearest(struct known *known, struct arena *a, struct str path)
+{
+	struct str rest = path, part;
+	size_t end = 1;
+
+	while (path_next(&rest, &part)) {
+		size_t next = (size_t)(part.p + part.n - path.p);
+
+		if (!directory_at(known, a, str_take(path, next)))
+			break;
+		end = next;
+	}
+	return str_take(path, end);
+}
+
+static bool directory_at_folds(struct known *known, struct arena *a, struct str path)
+{
+	struct directory *d = directory_at(known, a, path);
+
+	if (!d)
+		return false;
+	if (!d->asked)
+		d->folds = directory_folds(&known->filesystems, a, d->path.p, d->dev);
+	d->asked = true;
+	return d->folds;
+}
+
+static bool folds(const struct world *world, struct arena *a, struct str dir, struct str *ret_top)
+{
+	struct known *known = world->data;
+
+	dir = nearest(known, a, dir);
+	if (!directory_at_folds(known, a, dir))
+		return false;
+	while (dir.n > 1 && directory_at_folds(known, a, path_parent(dir)))
+		dir = path_parent(dir);
+	*ret_top = dir;
+	return true;
+}
+
 int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
 {
 	struct known *known = arena_new(a, struct known);
 
 	if (!known)
 		return err_nomem(err, "resolve");
-	*ret = (struct world){ .resolve = resolve, .may_hold = may_hold, .data = known };
+	*ret = (struct world){
+		.resolve = resolve,
+		.may_hold = may_hold,
+		.folds = folds,
+		.data = known,
+	};
 	return 0;
 }
 

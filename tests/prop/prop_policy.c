@@ -9,6 +9,8 @@
  *	d  ruleset_match agrees with a naive reading of rules 2 to 5 and 11
  *	e  a move is allowed exactly where each object below keeps its verdict (rule 11),
  *	   and where no rule tells two trees apart, no name below does
+ *	f  below a directory that folds, a name gets the lower verdict of its own and its
+ *	   folded spelling
  *
  * Prints TAP. A failure prints its seed; "prop_policy SEED" starts there.
  */
@@ -531,6 +533,60 @@ static bool moves_agree(struct scene *s)
 	return true;
 }
 
+/* --- folding ------------------------------------------------------------------------- */
+
+/* Some letters of what is below the root of the object in the other case; every name in
+ * these tests is lower case. */
+static struct str respelled(struct scene *s, const char *object)
+{
+	char *copy = arena_dup(&s->arena, str_of(object));
+	char *second = strchr(copy + 1, '/');
+
+	for (char *c = second ? second : copy + strlen(copy); *c; c++)
+		if (*c >= 'a' && *c <= 'z' && roll(3) == 0)
+			*c &= ~0x20;
+	return str_of(copy);
+}
+
+static unsigned lowered; /* verdicts that folding changed: must occur */
+
+static bool folding_lowers(struct scene *s)
+{
+	static const char *const tops[] = { "/w", "/home" };
+	const struct policy *exact, *folding;
+
+	for (size_t i = 0; i < 2; i++)
+		fake_world_add(&s->fake, str_of(tops[i]), NODE_DIR);
+	random_layer(s, &s->project.sandbox, SOURCE_PROJECT);
+	s->in.project = roll(2) ? &s->project : NULL;
+	/* Rules there, so that somebody asks. */
+	add(s, &s->flags, SOURCE_FLAGS, KEY_READ, "/w/zz");
+	add(s, &s->flags, SOURCE_FLAGS, KEY_READ, "/home/zz");
+	exact = build(s);
+	vec_each(e, &s->fake.entries)
+		e->folds = true;
+	folding = build(s);
+	for (int i = 0; i < OBJECTS; i++) {
+		const char *object = random_object(&s->arena);
+		struct str spelled = respelled(s, object);
+		struct decision own = policy_decide(exact, spelled);
+		struct decision folded = policy_decide(exact, str_of(object));
+		struct decision got = policy_decide(folding, spelled);
+		bool below = str_starts(spelled, STR("/w/")) || str_starts(spelled, STR("/home/"));
+
+		if (!below)
+			folded = own;
+		lowered += folded.data < own.data;
+		if (got.data != (own.data < folded.data ? own.data : folded.data) ||
+		    got.exec != (own.exec && folded.exec) ||
+		    got.keep_directory != (own.keep_directory || folded.keep_directory)) {
+			printf("# %.*s for %s\n", STR_ARG(spelled), object);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* --- running ------------------------------------------------------------------------ */
 
 static const struct property {
@@ -544,6 +600,7 @@ static const struct property {
 	{ "the order within a source does not matter", order_is_nothing, 3000 },
 	{ "the ruleset agrees with the naive reading", reference_agrees, 8000 },
 	{ "a move is judged as each object below it", moves_agree, 6000 },
+	{ "folding lowers to the folded name's verdict", folding_lowers, 3000 },
 };
 
 static bool run(const struct property *p, const struct config *builtin, uint64_t first)
@@ -584,5 +641,6 @@ int main(int argc, char **argv)
 		good = good && ok;
 	}
 	printf("# renames: %u refused, %u allowed\n", renames[0], renames[1]);
-	return !good || !renames[0] || !renames[1];
+	printf("# folding: %u lowered\n", lowered);
+	return !good || !renames[0] || !renames[1] || !lowered;
 }

@@ -88,6 +88,15 @@ static int read_closed(struct reader *r, struct str line)
 	return code;
 }
 
+static int read_folding(struct reader *r, struct str line)
+{
+	int code = read_entries(r, NODE_DIR, line);
+
+	if (code == 0)
+		r->table->fake.entries.at[r->table->fake.entries.n - 1].folds = true;
+	return code;
+}
+
 static int read_place(struct reader *r, struct str line)
 {
 	struct places *p = &r->table->places;
@@ -290,6 +299,8 @@ static int read_line(struct reader *r, struct str line)
 			return read_entries(r, entries[i].type, line);
 	if (str_eq(first, STR("closed")))
 		return read_closed(r, line);
+	if (str_eq(first, STR("folding")))
+		return read_folding(r, line);
 	if (str_eq(first, STR("place")))
 		return read_place(r, line);
 	if (str_eq(first, STR("policy")))

@@ -7,6 +7,7 @@
  *	dir PATH...  file PATH...  socket PATH...   what exists; parents are implied
  *	link PATH TARGET                            a symlink
  *	closed PATH                                 a directory that cannot be searched
+ *	folding PATH                                a directory that compares names folded
  *	place NAME PATH      workdir home tmp data cordon_home gitdir gitcommon;
  *	                     own: the passwd file's home; other: one more, may be repeated
  *	policy NAME [--profile P] [--no-sandbox] [FLAG [VALUE]]...

@@ -82,6 +82,25 @@ static int fake_resolve(const struct world *world, struct arena *a, struct str p
 	return err_set(err, CORDON_E_PATH, ELOOP, "policy", "%s", path.p);
 }
 
+static bool fake_folds(const struct world *world, struct arena *a, struct str dir,
+		       struct str *ret_top)
+{
+	const struct fake_world *fake = world->data;
+	const struct fake_entry *e;
+	bool found = false;
+
+	(void)a;
+	while (type_of(fake, dir) != NODE_DIR && dir.n > 1)
+		dir = path_parent(dir);
+	for (; (e = find(fake, dir)) && e->folds; dir = path_parent(dir)) {
+		*ret_top = dir;
+		found = true;
+		if (dir.n == 1)
+			break;
+	}
+	return found;
+}
+
 static enum node_type fake_type(const struct tree *tree, struct str path)
 {
 	return type_of(tree->data, path);
@@ -134,6 +153,7 @@ void fake_world_init(struct fake_world *fake, struct arena *a)
 {
 	*fake = (struct fake_world){ .arena = a };
 	fake->world.resolve = fake_resolve;
+	fake->world.folds = fake_folds;
 	fake->world.data = fake;
 	fake->tree = (struct tree){ fake_type, fake_walk, fake };
 }

@@ -16,6 +16,7 @@ struct fake_entry {
 	enum node_type type;
 	struct str target; /* of a symlink; absolute or relative */
 	bool closed;	   /* a directory that may not be searched */
+	bool folds;	   /* a directory that does not tell cases apart */
 };
 
 struct fake_world {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a directory of this machine takes names that differ in case for the same. Most
+ * file systems never do, and for those the answer costs one look at each of them.
+ */
+#ifndef CORDON_RUN_FOLDS_H
+#define CORDON_RUN_FOLDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/vec.h"
+
+enum folding { FOLDS_NEVER, FOLDS_BY_FLAG, FOLDS_ALWAYS };
+/* What a file system of that statfs type does. sys_fs: where the kernel lists what its
+ * file systems can, "/sys/fs" but for tests. */
+enum folding filesystem_folding(uint64_t type, const char *sys_fs);
+
+struct filesystem {
+	uint64_t dev;
+	enum folding how;
+};
+
+struct filesystems {
+	VEC(struct filesystem) known;
+};
+
+/* path: a directory, of the device dev. True also where it cannot be told. */
+bool directory_folds(struct filesystems *all, struct arena *a, const char *path, uint64_t dev);
+#endif
