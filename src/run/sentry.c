@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching the places of guarded names. */
+/* Looking at the places of guarded names. */
 #include "run/sentry.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +18,8 @@
 #define SLACK (NS / 50)
 /* How long a call that goes on may take to make its name, on a busy machine. */
 #define PATIENCE (2 * NS)
+#define LOOK_MS 20
+#define LAST_LOOK_MS 2000
 
 static int64_t now(void)
 {
@@ -30,24 +29,13 @@ static int64_t now(void)
 	return t.tv_sec * NS + t.tv_nsec;
 }
 
-void sentry_saw(struct sentry *s, enum sentry_call call)
-{
-	size_t i = s->n_calls++ & (SENTRY_CALLS - 1);
-
-	s->calls[i].time = now();
-	s->calls[i].call = call;
-}
-
 /* The directory itself, through no link: the command may have put one in its place. */
 static int open_dir(const struct sentry_name *n)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				.resolve = RESOLVE_NO_SYMLINKS };
-	char text[PATH_BYTES_MAX + 1];
 
-	memcpy(text, n->dir.p, n->dir.n);
-	text[n->dir.n] = '\0';
-	return (int)syscall(SYS_openat2, AT_FDCWD, text, &how, sizeof(how));
+	return (int)syscall(SYS_openat2, AT_FDCWD, n->dir, &how, sizeof(how));
 }
 
 static int64_t time_of(const struct statx_timestamp *t)
@@ -81,90 +69,72 @@ static bool made_inside(const struct sentry *s, const struct statx *st)
 static void look_at(struct sentry *s, struct sentry_name *n, bool quiet)
 {
 	autoclose int dir = open_dir(n);
-	char name[NAME_MAX + 1], kept[PATH_MAX];
+	char kept[PATH_MAX];
 	struct statx st;
 	int r = -EPERM;
 
-	if (dir < 0 || n->name.n > NAME_MAX)
+	if (dir < 0)
 		return;
-	memcpy(name, n->name.p, n->name.n);
-	name[n->name.n] = '\0';
-	if (statx(dir, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) < 0) {
+	if (statx(dir, n->name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) < 0) {
 		n->there = false;
 		return;
 	}
 	if (n->there || n->done)
 		return;
 	if (made_inside(s, &st))
-		r = quarantine_take(&s->quarantine, dir, name, quiet, kept);
+		r = quarantine_take(&s->quarantine, dir, n->name, quiet, kept);
 	if (r == -EXDEV && !quiet)
 		return;
 	n->done = r < 0;
 	s->found(s->data, n->op, r < 0 ? NULL : kept);
 }
 
-static void watch_dir(struct sentry *s, struct sentry_name *n)
-{
-	autoclose int dir = open_dir(n);
-	char path[64];
-
-	if (dir < 0 || s->watch.fd < 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", dir);
-	n->watch = inotify_add_watch(s->watch.fd, path,
-				     IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_MASK_ADD);
-}
-
-static void handle(struct sentry *s, const struct inotify_event *e)
-{
-	bool lost = e->mask & IN_Q_OVERFLOW;
-
-	vec_each(n, &s->names) {
-		bool look = lost ||
-			    (n->watch == e->wd && e->len && str_eq(n->name, str_of(e->name)));
-
-		/* A directory appeared, perhaps one in which a name is guarded. */
-		if (n->watch < 0 && (lost || e->mask & IN_ISDIR)) {
-			watch_dir(s, n);
-			look |= n->watch >= 0;
-		}
-		if (look)
-			look_at(s, n, false);
-	}
-}
-
-static void events_ready(void *data, uint32_t events)
+/* A call that went on may take its time: the looks become rare, but do not end at once. */
+static void look_again(void *data)
 {
 	struct sentry *s = data;
-	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t got = read(s->watch.fd, buffer, sizeof(buffer));
 
-	(void)events;
-	for (ssize_t i = 0; i < got;) {
-		const struct inotify_event *e = (const void *)(buffer + i);
+	vec_each(n, &s->names)
+		look_at(s, n, false);
+	s->pause *= 2;
+	if (s->pause <= LAST_LOOK_MS)
+		loop_set_timer(s->loop, &s->timer, s->pause);
+}
 
-		handle(s, e);
-		i += (ssize_t)(sizeof(*e) + e->len);
+static void first_look(struct sentry *s)
+{
+	vec_each(n, &s->names) {
+		autoclose int dir = open_dir(n);
+		struct stat st;
+
+		n->there = dir >= 0 && fstatat(dir, n->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	}
+}
+
+void sentry_saw(struct sentry *s, enum sentry_call call)
+{
+	size_t i = s->n_calls++ & (SENTRY_CALLS - 1);
+
+	if (s->n_calls == 1)
+		first_look(s);
+	s->calls[i].time = now();
+	s->calls[i].call = call;
+	if (s->pause == LOOK_MS && s->timer.set)
+		return;
+	s->pause = LOOK_MS;
+	loop_set_timer(s->loop, &s->timer, LOOK_MS);
 }
 
 static int add_name(struct sentry *s, struct arena *a, const struct op *op)
 {
-	struct sentry_name *n = vec_push(&s->names, a);
-	autoclose int dir = -1;
-	char name[NAME_MAX + 1];
-	struct stat st;
+	struct sentry_name n = { .op = op,
+				 .dir = arena_dup(a, path_parent(op->path)),
+				 .name = arena_dup(a, path_last(op->path)) };
+	struct sentry_name *slot = n.dir && n.name ? vec_push(&s->names, a) : NULL;
 
-	if (!n)
+	if (!slot)
 		return -1;
-	*n = (struct sentry_name){
-		.op = op, .dir = path_parent(op->path), .name = path_last(op->path), .watch = -1
-	};
-	dir = n->name.n > NAME_MAX ? -1 : open_dir(n);
-	memcpy(name, n->name.p, dir < 0 ? 0 : n->name.n);
-	name[dir < 0 ? 0 : n->name.n] = '\0';
-	n->there = dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	watch_dir(s, n);
+	*slot = n;
 	return 0;
 }
 
@@ -173,12 +143,7 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 {
 	s->started = now();
 	s->loop = loop;
-	s->watch = (struct loop_watch){ .fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC),
-					.ready = events_ready,
-					.data = s };
-	/* Without it, as when the user has too many, the last look remains. */
-	if (s->watch.fd >= 0 && loop_watch(loop, &s->watch, EPOLLIN, err) < 0)
-		return -err->code;
+	s->timer = (struct loop_timer){ .fired = look_again, .data = s };
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_GUARD_NAME && add_name(s, a, op) < 0)
 			return err_nomem(err, "sentry");
@@ -189,8 +154,7 @@ void sentry_end(struct sentry *s)
 {
 	if (!s->loop)
 		return;
-	loop_unwatch(s->loop, &s->watch);
-	fd_close(&s->watch.fd);
+	loop_clear_timer(s->loop, &s->timer);
 	vec_each(n, &s->names)
 		look_at(s, n, true);
 	s->loop = NULL;
