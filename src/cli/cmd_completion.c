@@ -7,6 +7,7 @@
 #include "policy/profiles.h"
 
 #define SCRIPT_MAX ((size_t)1 << 20)
+#define VALUES_MAX 1000
 
 static void each_flag(const struct command_row *command, struct buf *b,
 		      void (*print)(struct buf *, const struct command_row *, const char *flag,
@@ -37,6 +38,23 @@ static void print_profiles(struct buf *b)
 	for (const struct builtin_file *f = builtin_files; f->name; f++)
 		if (strcmp(f->name, "defaults") != 0)
 			buf_addf(b, " %s", f->name);
+}
+
+/* The words an argument can be, a blank before each: the choices it is written as, or the
+ * profiles. Nothing where it is anything else. */
+static void print_values(struct buf *b, const char *flag, const char *argument)
+{
+	struct str rest = str_of(argument), word;
+	bool more = true;
+
+	if (strcmp(flag, "--profile") == 0 || strcmp(flag, "--sandbox-profile") == 0)
+		print_profiles(b);
+	if (!strchr(argument, '|') || strspn(argument, "abcdefghijklmnopqrstuvwxyz|") != rest.n)
+		return;
+	while (more) {
+		more = str_cut(rest, '|', &word, &rest);
+		buf_addf(b, " %.*s", STR_ARG(word));
+	}
 }
 
 /* The words a command can start with: the bare ones of its synopsis. */
@@ -92,15 +110,32 @@ static void fish_text(struct buf *b, const char *text)
 static void fish_flag(struct buf *b, const struct command_row *command, const char *flag,
 		      char letter, const char *argument, const char *help)
 {
+	autobuf struct buf values = buf_make(VALUES_MAX);
+
 	buf_addf(b, "complete -c cordon -n '__fish_seen_subcommand_from %s' -l %s", command->name,
 		 flag + 2);
 	if (letter)
 		buf_addf(b, " -s %c", letter);
 	if (*argument && *argument != '[')
 		buf_adds(b, " -r");
+	print_values(&values, flag, argument);
+	if (values.n)
+		buf_addf(b, " -f -a '%s'", values.p);
 	buf_adds(b, " -d ");
 	fish_text(b, help);
 	buf_addc(b, '\n');
+}
+
+static void fish_subcommands(struct buf *b, const struct command_row *command)
+{
+	autobuf struct buf words = buf_make(VALUES_MAX);
+
+	print_subcommands(&words, command);
+	if (words.n)
+		buf_addf(b,
+			 "complete -c cordon -f -n '__fish_seen_subcommand_from %s; and not "
+			 "__fish_seen_subcommand_from%s' -a '%s'\n",
+			 command->name, words.p, words.p);
 }
 
 static void print_fish(struct buf *b)
@@ -110,6 +145,7 @@ static void print_fish(struct buf *b)
 			 command_rows[i].name);
 		fish_text(b, command_rows[i].help);
 		buf_addc(b, '\n');
+		fish_subcommands(b, &command_rows[i]);
 		each_flag(&command_rows[i], b, fish_flag);
 	}
 	buf_adds(b, "complete -c cordon -f -n '__fish_seen_subcommand_from profile; and "
@@ -119,12 +155,8 @@ static void print_fish(struct buf *b)
 }
 
 /* In an _arguments specification brackets and colons have a meaning. */
-static void zsh_flag(struct buf *b, const struct command_row *command, const char *flag,
-		     char letter, const char *argument, const char *help)
+static void zsh_help(struct buf *b, const char *help)
 {
-	(void)command;
-	(void)letter;
-	buf_addf(b, "\t\t\t'%s%s[", flag, *argument && *argument != '[' ? "=" : "");
 	for (; *help; help++) {
 		if (strchr("[]:\\", *help))
 			buf_addc(b, '\\');
@@ -132,7 +164,39 @@ static void zsh_flag(struct buf *b, const struct command_row *command, const cha
 			buf_adds(b, "'\\'");
 		buf_addc(b, *help);
 	}
-	buf_addf(b, "]%s' \\\n", *argument && *argument != '[' ? ":value:_files" : "");
+}
+
+static void zsh_flag(struct buf *b, const struct command_row *command, const char *flag,
+		     char letter, const char *argument, const char *help)
+{
+	autobuf struct buf values = buf_make(VALUES_MAX);
+	bool takes = *argument && *argument != '[';
+
+	(void)command;
+	print_values(&values, flag, argument);
+	for (int i = letter ? 0 : 1; i < 2; i++) {
+		if (i == 0)
+			buf_addf(b, "\t\t\t'-%c[", letter);
+		else
+			buf_addf(b, "\t\t\t'%s%s[", flag, takes ? "=" : "");
+		zsh_help(b, help);
+		buf_addc(b, ']');
+		if (values.n)
+			buf_addf(b, ":value:(%s)", values.p);
+		else if (takes)
+			buf_adds(b, ":value:_files");
+		buf_adds(b, "' \\\n");
+	}
+}
+
+/* The second word: the first is the command. */
+static void zsh_subcommands(struct buf *b, const struct command_row *command)
+{
+	autobuf struct buf words = buf_make(VALUES_MAX);
+
+	print_subcommands(&words, command);
+	if (words.n)
+		buf_addf(b, "\t\t\t'2:word:(%s)' \\\n", words.p);
 }
 
 static void print_zsh(struct buf *b)
@@ -149,6 +213,7 @@ static void print_zsh(struct buf *b)
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
 		buf_addf(b, "\t%s)\n\t\t_arguments \\\n", command_rows[i].name);
 		each_flag(&command_rows[i], b, zsh_flag);
+		zsh_subcommands(b, &command_rows[i]);
 		buf_adds(b, "\t\t\t'*:argument:_files' ;;\n");
 	}
 	buf_adds(b, "\tesac\n}\n_cordon \"$@\"\n");
