@@ -8,6 +8,8 @@
 
 #define SCRIPT_MAX ((size_t)1 << 20)
 #define VALUES_MAX 1000
+/* What is in quarantine now; nothing but ids gets through to the shell. */
+#define PRINT_IDS "cordon quarantine list 2>/dev/null | grep -oE \"^[0-9T.-]+/[0-9]+\""
 
 static void each_flag(const struct command_row *command, struct buf *b,
 		      void (*print)(struct buf *, const struct command_row *, const char *flag,
@@ -81,9 +83,11 @@ static void print_bash(struct buf *b)
 	buf_adds(b, "\"\n\telse\n\t\tcase $prev in\n"
 		    "\t\t-p | --profile | --sandbox-profile) words=\"");
 	print_profiles(b);
-	buf_adds(b, "\" ;;\n\t\tshow) [ \"${COMP_WORDS[1]}\" != profile ] || words=\"");
+	buf_adds(b, "\" ;;\n\t\tshow | restore | clear)\n\t\t\tcase ${COMP_WORDS[1]} in\n"
+		    "\t\t\tquarantine) words=$(" PRINT_IDS ") ;;\n"
+		    "\t\t\tprofile) words=\"");
 	print_profiles(b);
-	buf_adds(b, "\" ;;\n\t\tesac\n\t\t[ -n \"$words\" ] || case "
+	buf_adds(b, "\" ;;\n\t\t\tesac ;;\n\t\tesac\n\t\t[ -n \"$words\" ] || case "
 		    "${COMP_WORDS[1]} in\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
 		buf_addf(b, "\t\t%s) words=\"", command_rows[i].name);
@@ -151,7 +155,8 @@ static void print_fish(struct buf *b)
 	buf_adds(b, "complete -c cordon -f -n '__fish_seen_subcommand_from profile; and "
 		    "__fish_seen_subcommand_from show' -a '");
 	print_profiles(b);
-	buf_adds(b, "'\n");
+	buf_adds(b, "'\ncomplete -c cordon -f -n '__fish_seen_subcommand_from quarantine; and "
+		    "__fish_seen_subcommand_from show restore clear' -a '(" PRINT_IDS ")'\n");
 }
 
 /* In an _arguments specification brackets and colons have a meaning. */
@@ -209,7 +214,10 @@ static void print_zsh(struct buf *b)
 		    "\tif [[ $words[2] == profile && $words[3] == show ]] && (( CURRENT == 4 )); "
 		    "then\n\t\tcompadd");
 	print_profiles(b);
-	buf_adds(b, "\n\t\treturn\n\tfi\n\tcase $words[2] in\n");
+	buf_adds(b, "\n\t\treturn\n\tfi\n"
+		    "\tif [[ $words[2] == quarantine && $words[3] == (show|restore|clear) ]] && "
+		    "(( CURRENT == 4 )); then\n\t\tcompadd -- ${(f)\"$(" PRINT_IDS ")\"}\n"
+		    "\t\treturn\n\tfi\n\tcase $words[2] in\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
 		buf_addf(b, "\t%s)\n\t\t_arguments \\\n", command_rows[i].name);
 		each_flag(&command_rows[i], b, zsh_flag);

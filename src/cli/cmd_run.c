@@ -12,6 +12,7 @@
 #include "cli/result_file.h"
 #include "fmt/json.h"
 #include "run/attempt.h"
+#include "run/quarantine.h"
 
 #define TEXT_MAX ((size_t)16 << 10)
 
@@ -180,6 +181,8 @@ static void say_quarantined(const struct run_result *result)
 		if (q->kept) {
 			buf_adds(&text, " was made although it is protected; it was moved to ");
 			buf_add_escaped(&text, str_of(q->kept));
+			buf_addf(&text, "; 'cordon quarantine restore %s' gets it back",
+				 quarantine_id(q->kept));
 		} else {
 			buf_adds(&text, " appeared during the run, not by the command, and stays");
 		}

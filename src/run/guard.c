@@ -535,7 +535,9 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->plan = in->plan;
 	g->sentry.found = found;
 	g->sentry.data = g;
-	g->sentry.quarantine.home = in->situation->places.cordon_home.p;
+	g->sentry.quarantine = (struct quarantine){ .home = in->situation->places.cordon_home.p,
+						    .workdir = in->situation->places.workdir,
+						    .held = -1 };
 	g->observer = (struct observer){ .policy = g->policy, .plan = in->plan };
 	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
 	/* A read-only mount says EROFS, Landlock EACCES. */

@@ -1,136 +1,136 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving names out of the way. */
+/* Taking names out of the way; what becomes of them later is in quarantined.c. */
 #include "run/quarantine.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sendfile.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/scratch.h"
+#include "fmt/json.h"
+#include "run/move.h"
 
-#define DEPTH_MAX 64
+#define RECORD_MAX ((size_t)64 << 10)
+#define TRIES 16
 
-static int make_dir(struct quarantine *q)
+/* A directory nobody had before: in another process id namespace somebody may have our
+ * number in the same second. */
+static int make_run_dir(struct quarantine *q, const char *above)
 {
-	char above[PATH_MAX];
 	time_t now = time(NULL);
 	struct tm tm;
 	char stamp[32];
-	int n;
+	int r = -1;
+
+	gmtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
+	for (unsigned i = 0; r < 0 && i < TRIES; i++) {
+		int n = snprintf(q->dir, sizeof(q->dir), "%s/%s-%d", above, stamp, (int)getpid());
+
+		if (i)
+			snprintf(q->dir + n, sizeof(q->dir) - (size_t)n, ".%u", i);
+		r = mkdir(q->dir, 0700);
+		if (r < 0 && errno != EEXIST)
+			break;
+	}
+	return r < 0 ? -errno : 0;
+}
+
+static int make_dir(struct quarantine *q)
+{
+	char above[PATH_MAX - 64];
+	int r;
 
 	if (q->dir[0])
 		return 0;
-	n = snprintf(above, sizeof(above), "%s/quarantine", q->home);
-	if (n >= (int)sizeof(above) - 64)
+	if (snprintf(above, sizeof(above), "%s/quarantine", q->home) >= (int)sizeof(above))
 		return -ENAMETOOLONG;
 	if (mkdir(q->home, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	if (mkdir(above, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	gmtime_r(&now, &tm);
-	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
-	snprintf(q->dir, sizeof(q->dir), "%.*s/%s-%d", n, above, stamp, (int)getpid());
-	if (mkdir(q->dir, 0700) == 0 || errno == EEXIST)
-		return 0;
-	n = -errno;
-	q->dir[0] = '\0';
-	return n;
-}
-
-static int copy_entry(int from, const char *name, int to, const char *as, unsigned depth);
-
-static int copy_file(int from, const char *name, int to, const char *as)
-{
-	autoclose int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	autoclose int out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	ssize_t n;
-
-	if (in < 0 || out < 0)
-		return -errno;
-	while ((n = sendfile(out, in, NULL, (size_t)1 << 20)) > 0)
-		;
-	return n < 0 ? -errno : 0;
-}
-
-static int copy_link(int from, const char *name, int to, const char *as)
-{
-	char text[PATH_MAX];
-	ssize_t n = readlinkat(from, name, text, sizeof(text) - 1);
-
-	if (n < 0)
-		return -errno;
-	text[n] = '\0';
-	return symlinkat(text, to, as) < 0 ? -errno : 0;
-}
-
-static int copy_dir(int from, const char *name, int to, const char *as, unsigned depth)
-{
-	int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	autoclose int into = -1;
-	struct dirent *e;
-	int r = dir && depth < DEPTH_MAX && mkdirat(to, as, 0700) == 0 ? 0 : -EIO;
-
-	if (r == 0)
-		into = openat(to, as, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	while (r == 0 && (e = readdir(dir)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = copy_entry(dirfd(dir), e->d_name, into, e->d_name, depth + 1);
-	if (dir)
-		closedir(dir);
-	else
-		fd_close(&fd);
+	r = make_run_dir(q, above);
+	if (r == 0) {
+		q->held = open(q->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		r = q->held < 0 || flock(q->held, LOCK_SH | LOCK_NB) < 0 ? -errno : 0;
+	}
+	if (r < 0) {
+		q->dir[0] = '\0';
+		quarantine_release(q);
+	}
 	return r;
 }
 
-/* Sockets, pipes and devices have no contents to keep. */
-static int copy_entry(int from, const char *name, int to, const char *as, unsigned depth)
+static bool print_record(const struct quarantine *q, struct str from, struct buf *b)
 {
-	struct stat st;
+	json_t *record = json_pack("{s:I}", "time", (json_int_t)time(NULL));
+	bool fine = record && json_set_text(record, "from", from) &&
+		    json_set_text(record, "run", str_of(strrchr(q->dir, '/') + 1)) &&
+		    json_set_text(record, "workdir", q->workdir);
 
-	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (S_ISREG(st.st_mode))
-		return copy_file(from, name, to, as);
-	if (S_ISLNK(st.st_mode))
-		return copy_link(from, name, to, as);
-	return S_ISDIR(st.st_mode) ? copy_dir(from, name, to, as, depth) : 0;
+	if (fine)
+		json_print(b, record, true);
+	json_decref(record);
+	return fine && !b->failed;
 }
 
-static int copy_and_remove(int dir, const char *name, const char *to)
+/* Whole or not at all. */
+static bool write_record(const struct quarantine *q, struct str from, const char *name)
 {
-	char from[64 + NAME_MAX];
-	struct stat st;
-	int r = copy_entry(dir, name, AT_FDCWD, to, 0);
+	autobuf struct buf b = buf_make(RECORD_MAX);
+	autoclose int fd = -1;
+	char fresh[64];
 
-	if (r < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return r;
-	if (!S_ISDIR(st.st_mode))
-		return unlinkat(dir, name, 0) < 0 ? -errno : 0;
-	snprintf(from, sizeof(from), "/proc/self/fd/%d/%s", dir, name);
-	return scratch_remove(from);
+	snprintf(fresh, sizeof(fresh), ".%s.new", name);
+	if (!print_record(q, from, &b))
+		return false;
+	fd = openat(q->held, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	if (fd_write_all(fd, b.p, b.n) == 0 && renameat(q->held, fresh, q->held, name) == 0)
+		return true;
+	unlinkat(q->held, fresh, 0);
+	return false;
 }
 
-int quarantine_take(struct quarantine *q, int dir, const char *name, bool quiet,
+int quarantine_take(struct quarantine *q, int dir, const char *name, struct str from, bool quiet,
 		    char ret_path[PATH_MAX])
 {
-	int n, r = make_dir(q);
+	char as[16], record[32];
+	int r = make_dir(q);
 
 	if (r < 0)
 		return r;
-	n = snprintf(ret_path, PATH_MAX, "%s/%u-%s", q->dir, q->taken, name);
-	if (n >= PATH_MAX)
+	snprintf(as, sizeof(as), "%u", q->taken);
+	snprintf(record, sizeof(record), "%u.json", q->taken);
+	if (snprintf(ret_path, PATH_MAX, "%s/%s", q->dir, as) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	if (renameat2(dir, name, AT_FDCWD, ret_path, RENAME_NOREPLACE) < 0)
-		r = errno == EXDEV && quiet ? copy_and_remove(dir, name, ret_path) : -errno;
+	/* Without a record, as on a full disk, it must not stay where it is either. */
+	(void)write_record(q, from, record);
+	r = move_name(dir, name, q->held, as, quiet);
 	if (r == 0)
 		q->taken++;
+	else if (faccessat(q->held, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		unlinkat(q->held, record, 0);
 	return r;
+}
+
+void quarantine_release(struct quarantine *q)
+{
+	fd_close(&q->held);
+}
+
+const char *quarantine_id(const char *path)
+{
+	const char *id = path + strlen(path);
+
+	for (unsigned slashes = 0; id > path; id--)
+		if (id[-1] == '/' && ++slashes == 2)
+			break;
+	return id;
 }

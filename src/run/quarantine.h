@@ -1,24 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quarantine: where names go that should not have been made, so that nothing is lost:
- * $CORDON_HOME/quarantine/TIME-PID/N-NAME, for the owner alone.
+ * quarantine: where names go that should not have been made, so that nothing is lost.
+ * For the owner alone, below $CORDON_HOME/quarantine:
+ *
+ *	RUN/N		what was taken; RUN is TIME-PID of the run, N counts from 0
+ *	RUN/N.json	where it came from and when, written whole before it is moved
+ *
+ * RUN/N is its id. A run holds a shared lock on its directory, whoever gives back or
+ * removes something an exclusive one.
  */
 #ifndef CORDON_RUN_QUARANTINE_H
 #define CORDON_RUN_QUARANTINE_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+/* --- taking, during a run ------------------------------------------------------------ */
 
 struct quarantine {
-	const char *home; /* CORDON_HOME */
+	const char *home;   /* CORDON_HOME */
+	struct str workdir; /* of the run */
 	unsigned taken;
 	char dir[PATH_MAX]; /* "" until the first is taken */
+	int held;	    /* that directory, locked; its owner sets -1 */
 };
 
-/* Moves `name` of the directory there; never follows a link, never replaces anything.
- * Returns 0 with the new path, or -errno with everything as it was. Across file systems
- * (-EXDEV) it is copied and removed only with `quiet`: when nobody can change it. */
-int quarantine_take(struct quarantine *q, int dir, const char *name, bool quiet,
+/* Moves `name` of the directory there; `from` is its whole path. Never follows a link,
+ * never replaces anything. Returns 0 with the new path, or -errno with everything as it
+ * was. Across file systems (-EXDEV) it is copied and removed only with `quiet`: when
+ * nobody can change it. */
+int quarantine_take(struct quarantine *q, int dir, const char *name, struct str from, bool quiet,
 		    char ret_path[PATH_MAX]);
+void quarantine_release(struct quarantine *q); /* the run is over */
+/* The id of what was moved to `path`: the end of that text. */
+const char *quarantine_id(const char *path);
+
+/* --- what is there -------------------------------------------------------------------- */
+
+struct quarantined {
+	const char *id, *path;
+	struct str run;	    /* TIME-PID */
+	struct str from;    /* empty when there is no record, or one that makes no sense */
+	struct str workdir; /* of the run; likewise */
+	int64_t time;	    /* seconds since 1970 */
+	const char *kind;   /* file, directory, link, other; missing: a record alone */
+	uint64_t bytes;	    /* of a file */
+};
+struct quarantined_list {
+	VEC(struct quarantined) items; /* oldest run first */
+};
+
+/* Everything in quarantine; nothing when there is no such directory. */
+int quarantine_list(struct arena *a, struct str home, struct quarantined_list *ret,
+		    struct cordon_error *err);
+/* Gives one back, to where it came from or, unless NULL, to `to`. An error when anything
+ * is there already. *ret_path is the whole path it has then. */
+int quarantine_restore(struct arena *a, const struct quarantined *q, const char *to,
+		       const char **ret_path, struct cordon_error *err);
+/* Removes one for good. */
+int quarantine_clear(const struct quarantined *q, struct cordon_error *err);
 
 #endif

@@ -82,7 +82,7 @@ static void look_at(struct sentry *s, struct sentry_name *n, bool quiet)
 	if (n->there || n->done)
 		return;
 	if (made_inside(s, &st))
-		r = quarantine_take(&s->quarantine, dir, n->name, quiet, kept);
+		r = quarantine_take(&s->quarantine, dir, n->name, n->op->path, quiet, kept);
 	if (r == -EXDEV && !quiet)
 		return;
 	n->done = r < 0;
@@ -157,5 +157,6 @@ void sentry_end(struct sentry *s)
 	loop_clear_timer(s->loop, &s->timer);
 	vec_each(n, &s->names)
 		look_at(s, n, true);
+	quarantine_release(&s->quarantine);
 	s->loop = NULL;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 load helper
 
-commands=(run explain profile policy config doctor status completion help version)
+commands=(run explain profile policy config cache quarantine doctor status completion help version)
 
 @test "help lists every command" {
 	local command

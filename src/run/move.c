@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moving names, by renaming or by a copy. */
+#include "run/move.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/scratch.h"
+
+#define DEPTH_MAX 64
+
+/* To what is of that type, through a descriptor of the thing itself: the name may have
+ * become a link. */
+static int give_rights(int dir, const char *name, mode_t type, mode_t *ret_former)
+{
+	autoclose int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char path[64];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if ((st.st_mode & S_IFMT) != type)
+		return -EACCES;
+	*ret_former = st.st_mode & 07777;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return chmod(path, (st.st_mode & 0777) | S_IRWXU) < 0 ? -errno : 0;
+}
+
+/* A file can have another name, under which it is somebody's: its mode is put back. */
+static int open_to_read(int dir, const char *name, mode_t type)
+{
+	int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+	int fd = openat(dir, name, flags);
+	mode_t former;
+
+	if (fd < 0 && errno == EACCES && give_rights(dir, name, type, &former) == 0) {
+		fd = openat(dir, name, flags);
+		if (fd >= 0 && type == S_IFREG)
+			fchmod(fd, former);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int copy_entry(int from, const char *name, int to, const char *as, unsigned depth);
+
+static int copy_file(int from, const char *name, int to, const char *as, mode_t mode)
+{
+	autoclose int in = open_to_read(from, name, S_IFREG);
+	autoclose int out = -1;
+	ssize_t n;
+
+	if (in < 0)
+		return in;
+	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (out < 0)
+		return -errno;
+	while ((n = sendfile(out, in, NULL, (size_t)1 << 20)) > 0)
+		;
+	return n < 0 || fchmod(out, mode) < 0 ? -errno : 0;
+}
+
+static int copy_link(int from, const char *name, int to, const char *as)
+{
+	char text[PATH_MAX];
+	ssize_t n = readlinkat(from, name, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return symlinkat(text, to, as) < 0 ? -errno : 0;
+}
+
+static int copy_all(DIR *dir, int into, unsigned depth)
+{
+	const struct dirent *e;
+	int r = 0;
+
+	while (r == 0 && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			r = copy_entry(dirfd(dir), e->d_name, into, e->d_name, depth);
+	return r;
+}
+
+static int copy_dir(int from, const char *name, int to, const char *as, mode_t mode, unsigned depth)
+{
+	autoclose int fd = depth < DEPTH_MAX ? open_to_read(from, name, S_IFDIR) : -ELOOP;
+	autoclose int into = -1;
+	DIR *dir;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	if (mkdirat(to, as, 0700) < 0)
+		return -errno;
+	into = openat(to, as, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = into < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return -errno;
+	(void)steal_fd(&fd);
+	r = copy_all(dir, into, depth + 1);
+	closedir(dir);
+	return r == 0 && fchmod(into, mode) < 0 ? -errno : r;
+}
+
+static int copy_entry(int from, const char *name, int to, const char *as, unsigned depth)
+{
+	struct stat st;
+	mode_t mode;
+
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	mode = st.st_mode & 0777;
+	if (S_ISREG(st.st_mode))
+		return copy_file(from, name, to, as, mode);
+	if (S_ISLNK(st.st_mode))
+		return copy_link(from, name, to, as);
+	if (S_ISDIR(st.st_mode))
+		return copy_dir(from, name, to, as, mode, depth);
+	/* A socket or a pipe has a name and no contents. */
+	return mknodat(to, as, (st.st_mode & S_IFMT) | mode, st.st_rdev) < 0 ? -errno : 0;
+}
+
+int move_nowhere(int dir, const char *name)
+{
+	char path[64 + NAME_MAX];
+
+	if (unlinkat(dir, name, 0) == 0)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dir, name);
+	return scratch_remove(path);
+}
+
+static int rename_name(int from, const char *name, int to, const char *as)
+{
+	int r = renameat2(from, name, to, as, RENAME_NOREPLACE) < 0 ? -errno : 0;
+	mode_t former;
+
+	/* A directory is written when it moves: its ".." changes. */
+	if (r == -EACCES && give_rights(from, name, S_IFDIR, &former) == 0)
+		r = renameat2(from, name, to, as, RENAME_NOREPLACE) < 0 ? -errno : 0;
+	return r;
+}
+
+/* In a directory of its own first, so that nobody sees half of it in its place and what
+ * a failure leaves is ours to remove. */
+static int copy_across(int from, const char *name, int to, const char *as)
+{
+	autoclose int own = -1;
+	char part[64];
+	int r;
+
+	if (faccessat(to, as, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	snprintf(part, sizeof(part), ".cordon-moving-%d", (int)getpid());
+	if (mkdirat(to, part, 0700) < 0)
+		return errno == EEXIST ? -EBUSY : -errno;
+	own = openat(to, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = own < 0 ? -errno : copy_entry(from, name, own, "copy", 0);
+	if (r == 0)
+		r = rename_name(own, "copy", to, as);
+	(void)move_nowhere(to, part);
+	return r < 0 ? r : move_nowhere(from, name);
+}
+
+int move_name(int from, const char *name, int to, const char *as, bool across)
+{
+	int r = rename_name(from, name, to, as);
+
+	return r == -EXDEV && across ? copy_across(from, name, to, as) : r;
+}
