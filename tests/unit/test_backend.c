@@ -10,69 +10,28 @@
 #include "backend/linux/native.h"
 #include "base/fd.h"
 #include "base/num.h"
-#include "policy/profiles.h"
-#include "world_fake.h"
+#include "policy_fixture.h"
 
-#define ARENA_MAX ((size_t)256 << 20)
-
-static struct arena a;
-static struct fake_world fake;
-static struct config builtin;
-static struct layer flags;
-static struct places places;
-static struct cordon_error err;
 static struct caps caps;
 static struct plan_input input;
 
 static void setup(void)
 {
-	arena_init(&a, ARENA_MAX);
-	fake_world_init(&fake, &a);
+	fixture_setup();
 	fake_world_add(&fake, STR("/w/src"), NODE_DIR);
 	fake_world_add(&fake, STR("/tmp"), NODE_DIR);
-	memset(&flags, 0, sizeof(flags));
-	places = (struct places){ .workdir = STR("/w"),
-				  .home = STR("/home/u"),
-				  .tmp = STR("/tmp"),
-				  .data = STR("/w"),
-				  .cordon_home = STR("/home/u/.cordon") };
-	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
 	caps = (struct caps){ .bwrap_path = "/usr/bin/bwrap" };
 	for (unsigned i = 0; i < CAP_COUNT; i++)
 		caps.value[i] = 1;
 	memset(&input, 0, sizeof(input));
 }
 
-static void teardown(void)
-{
-	arena_free(&a);
-}
-
-TestSuite(backend, .init = setup, .fini = teardown);
-
-static void flag(const char *name, const char *value)
-{
-	struct origin origin = { SOURCE_FLAGS, name, 0, 0 };
-	enum key key;
-
-	cr_assert(key_from_flag(str_of(name), &key));
-	cr_assert_eq(layer_add_text(&a, &flags, key, str_of(value), &origin, &err), 0, "%s",
-		     err.message);
-}
+TestSuite(backend, .init = setup, .fini = fixture_teardown);
 
 static void build(const char *profile)
 {
-	struct policy_input in = {
-		.profile = profile,
-		.builtin = &builtin,
-		.flags = &flags,
-		.world = &fake.world,
-		.places = places,
-	};
-	struct policy *policy;
-
-	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
-	input.policy = policy;
+	in.profile = profile;
+	input.policy = built();
 	input.world = &fake.world;
 }
 
@@ -140,7 +99,7 @@ Test(backend, auto_is_never_passthrough_unless_said)
 
 Test(backend, a_rule_that_cannot_be_expressed_is_not_a_reason_to_fall_back)
 {
-	flag("--allow-write", "/gone");
+	with_flag("--allow-write", "/gone");
 	build("moderate");
 	cr_expect_null(choose("auto", FALLBACK_PASSTHROUGH));
 	cr_expect_eq(err.code, CORDON_E_PATH);
@@ -170,7 +129,7 @@ Test(backend, an_unknown_name_gets_the_nearest_one)
 
 Test(backend, unconfined_is_passthrough_whatever_is_wanted)
 {
-	flag("--mode", "rwx");
+	with_flag("--mode", "rwx");
 	build(NULL);
 	cr_expect_str_eq(choose("native", FALLBACK_ERROR), "passthrough");
 	cr_expect_eq(chosen->degraded.n, 0);
@@ -180,11 +139,11 @@ Test(backend, unconfined_is_passthrough_whatever_is_wanted)
 
 static int prepare(const char *program, char *const *argv, struct launch *ret)
 {
-	struct launch_input in = { .caps = &caps, .program = program, .argv = argv };
+	struct launch_input launched = { .caps = &caps, .program = program, .argv = argv };
 
 	cr_assert_str_eq(choose("bwrap", FALLBACK_DEGRADE), "bwrap");
-	in.plan = chosen;
-	return backend_by_name(STR("bwrap"))->prepare(&a, &in, ret, &err);
+	launched.plan = chosen;
+	return backend_by_name(STR("bwrap"))->prepare(&a, &launched, ret, &err);
 }
 
 static int number_of(const char *text)
@@ -267,13 +226,13 @@ Test(backend, no_path_and_no_command_is_taken_for_an_option)
 	struct launch launch;
 	const size_t at = 6;
 
-	places.workdir = places.data = STR("/--bind");
+	in.places.workdir = in.places.data = STR("/--bind");
 	fake_world_add(&fake, STR("/--bind/--"), NODE_DIR);
 	fake_world_add(&fake, STR("/--args"), NODE_DIR);
 	fake_world_add(&fake, STR("/--bind/--help"), NODE_FILE);
-	flag("--deny", "{workdir}/--help");
-	flag("--allow-read", "{workdir}/--");
-	flag("--allow-write", "/--args");
+	with_flag("--deny", "{workdir}/--help");
+	with_flag("--allow-read", "{workdir}/--");
+	with_flag("--allow-write", "/--args");
 	build("moderate");
 	cr_assert_eq(prepare("--version", argv, &launch), 0, "%s", err.message);
 	read_options(options_of(&launch));
@@ -314,7 +273,7 @@ static void many_directories(unsigned n, const char *flag_name, enum node_type t
 		const char *path = arena_printf(&a, "/d%u", i);
 
 		fake_world_add(&fake, str_of(path), type);
-		flag(flag_name, path);
+		with_flag(flag_name, path);
 	}
 }
 
@@ -350,7 +309,7 @@ Test(backend, bubblewrap_itself_has_no_environment)
 	static char *const argv[] = { (char *)"true", NULL };
 	struct launch launch;
 
-	flag("--env", "LD_LIBRARY_PATH=/w");
+	with_flag("--env", "LD_LIBRARY_PATH=/w");
 	build("moderate");
 	input.environ = env;
 	cr_assert_eq(prepare("/bin/true", argv, &launch), 0, "%s", err.message);
@@ -422,15 +381,15 @@ Test(backend, hidden_files_each_get_an_empty_file)
 static const char *filters_loaded(void)
 {
 	static char *const argv[] = { (char *)"true", NULL };
-	struct launch_input in = { .caps = &caps, .program = "/bin/true", .argv = argv };
+	struct launch_input launched = { .caps = &caps, .program = "/bin/true", .argv = argv };
 	struct buf names = buf_make(1024);
 	const struct native *n;
 	struct launch launch;
 	const char *text;
 
 	cr_assert_str_eq(choose("native", FALLBACK_DEGRADE), "native");
-	in.plan = chosen;
-	cr_assert_eq(backend_by_name(STR("native"))->prepare(&a, &in, &launch, &err), 0, "%s",
+	launched.plan = chosen;
+	cr_assert_eq(backend_by_name(STR("native"))->prepare(&a, &launched, &launch, &err), 0, "%s",
 		     err.message);
 	n = launch.child_data;
 	for (size_t i = 0; i < n->n_filters; i++)
@@ -461,7 +420,7 @@ Test(backend, what_a_missing_namespace_shares_is_refused)
 
 Test(backend, the_keyring_is_open_to_who_is_given_it)
 {
-	flag("--keyring", "true");
+	with_flag("--keyring", "true");
 	build("moderate");
 	cr_expect_str_eq(filters_loaded(), "base_keyring");
 }

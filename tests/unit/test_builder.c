@@ -4,43 +4,20 @@
 #include <string.h>
 
 #include "policy/builder.h"
-#include "policy/profiles.h"
-#include "world_fake.h"
+#include "policy_fixture.h"
 
-#define ARENA_MAX ((size_t)64 << 20)
-
-static struct arena a;
-static struct fake_world fake;
-static struct config builtin;
-static struct policy_input in;
 static struct policy_builder b;
-static struct cordon_error err;
 
 static void setup(void)
 {
-	arena_init(&a, ARENA_MAX);
-	fake_world_init(&fake, &a);
-	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
-	in = (struct policy_input){
-		.builtin = &builtin,
-		.world = &fake.world,
-		.places = { .workdir = STR("/w"),
-			    .home = STR("/home/u"),
-			    .tmp = STR("/tmp"),
-			    .data = STR("/w"),
-			    .cordon_home = STR("/home/u/.cordon") },
-	};
+	fixture_setup();
+	in.flags = NULL;
 	policy_builder_init(&b, &a, "moderate");
 }
 
-static void teardown(void)
-{
-	arena_free(&a);
-}
+TestSuite(builder, .init = setup, .fini = fixture_teardown);
 
-TestSuite(builder, .init = setup, .fini = teardown);
-
-static struct policy *built(void)
+static struct policy *made(void)
 {
 	struct policy *p = NULL;
 
@@ -121,7 +98,7 @@ static void same_verdicts(const struct policy *x, const struct policy *y)
 
 static void round_trips(void)
 {
-	struct policy *said = built(), *read = reread();
+	struct policy *said = made(), *read = reread();
 
 	same_settings(said, read);
 	same_verdicts(said, read);
@@ -134,7 +111,7 @@ Test(builder, nothing_said_is_the_profile)
 
 	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
 		policy_builder_init(&b, &a, profiles[i]);
-		cr_assert_str_eq(built()->profile, profiles[i]);
+		cr_assert_str_eq(made()->profile, profiles[i]);
 		round_trips();
 	}
 }
@@ -165,7 +142,7 @@ Test(builder, every_kind_of_value)
 	policy_builder_set(&b, KEY_FILES, 77);
 	policy_builder_set(&b, KEY_SHARE_PID, true);
 	policy_builder_set(&b, KEY_NEW_SESSION, false);
-	p = built();
+	p = made();
 	cr_assert_eq(policy_number(p, KEY_TIMEOUT), 90500);
 	cr_assert_eq(policy_number(p, KEY_MEMORY), 512 << 20);
 	cr_assert_eq(policy_number(p, KEY_FILES), 77);
@@ -187,22 +164,21 @@ Test(builder, the_last_word_counts)
 	policy_builder_add(&b, KEY_CACHES, "go");
 	policy_builder_empty(&b, KEY_CACHES);
 	policy_builder_empty(&b, KEY_BIND);
-	cr_assert_eq(policy_net_mode(built()), NET_ON);
-	cr_assert_eq(policy_number(built(), KEY_TIMEOUT), 2000);
-	cr_assert_eq(built()->effective_lists[KEY_CACHES].items.n, 0);
+	cr_assert_eq(policy_net_mode(made()), NET_ON);
+	cr_assert_eq(policy_number(made(), KEY_TIMEOUT), 2000);
+	cr_assert_eq(made()->effective_lists[KEY_CACHES].items.n, 0);
 	round_trips();
 	policy_builder_add(&b, KEY_NETWORK, "b.test");
-	cr_assert_eq(built()->hosts.n, 1);
+	cr_assert_eq(made()->hosts.n, 1);
 	round_trips();
 	policy_builder_empty(&b, KEY_NETWORK);
-	cr_assert_eq(policy_net_mode(built()), NET_OFF, "an empty list allows nothing");
+	cr_assert_eq(policy_net_mode(made()), NET_OFF, "an empty list allows nothing");
 	round_trips();
 }
 
 /* As flags: the same statements by their names on a command line. */
 Test(builder, is_what_flags_say)
 {
-	struct layer flags = { 0 };
 	struct policy_input other = in;
 	struct policy *p = NULL;
 	const struct {
@@ -215,18 +191,14 @@ Test(builder, is_what_flags_say)
 		     { KEY_HIDDEN_WRITES, "git" } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct origin origin = { SOURCE_FLAGS, key_rows[rows[i].key].flag, 0, 0 };
-
 		policy_builder_add(&b, rows[i].key, rows[i].value);
-		cr_assert_eq(layer_add_text(&a, &flags, rows[i].key, str_of(rows[i].value), &origin,
-					    &err),
-			     0);
+		with_flag(key_rows[rows[i].key].flag, rows[i].value);
 	}
 	other.profile = "moderate";
 	other.flags = &flags;
 	cr_assert_eq(policy_build(&a, &other, &p, &err), 0, "%s", err.message);
-	same_settings(built(), p);
-	same_verdicts(built(), p);
+	same_settings(made(), p);
+	same_verdicts(made(), p);
 }
 
 Test(builder, the_first_mistake_is_kept)
@@ -273,5 +245,5 @@ Test(builder, a_project_file_holds)
 		     0);
 	in.project = &project;
 	policy_builder_add(&b, KEY_WRITE, "/w/private");
-	cr_assert_eq(policy_decide(built(), STR("/w/private/x")).data, ACCESS_READ);
+	cr_assert_eq(policy_decide(made(), STR("/w/private/x")).data, ACCESS_READ);
 }

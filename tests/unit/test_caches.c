@@ -9,66 +9,27 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "policy/caches.h"
-#include "policy/profiles.h"
 #include "run/keep.h"
-#include "world_fake.h"
+#include "policy_fixture.h"
 
-#define ARENA_MAX ((size_t)64 << 20)
-
-static struct arena a;
-static struct fake_world fake;
-static struct config builtin, project;
-static struct layer flags;
-static struct policy_input in;
-static struct cordon_error err;
+static struct config project;
 static const char *top; /* a real directory, where a test needs one */
 
 static void setup(void)
 {
-	arena_init(&a, ARENA_MAX);
-	fake_world_init(&fake, &a);
+	fixture_setup();
 	fake_world_add(&fake, STR("/home/u/.cordon"), NODE_DIR);
 	fake_world_add(&fake, STR("/w"), NODE_DIR);
-	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
-	memset(&flags, 0, sizeof(flags));
-	in = (struct policy_input){
-		.builtin = &builtin,
-		.flags = &flags,
-		.world = &fake.world,
-		.places = { .workdir = STR("/w"),
-			    .home = STR("/home/u"),
-			    .tmp = STR("/tmp"),
-			    .data = STR("/w"),
-			    .cordon_home = STR("/home/u/.cordon") },
-	};
 }
 
 static void teardown(void)
 {
 	if (top)
 		scratch_remove(top);
-	arena_free(&a);
+	fixture_teardown();
 }
 
 TestSuite(caches, .init = setup, .fini = teardown);
-
-static void with_flag(const char *flag, const char *value)
-{
-	struct origin origin = { SOURCE_FLAGS, flag, 0, 0 };
-	enum key key;
-
-	cr_assert(key_from_flag(str_of(flag), &key));
-	cr_assert_eq(layer_add_text(&a, &flags, key, str_of(value), &origin, &err), 0, "%s",
-		     err.message);
-}
-
-static struct policy *built(void)
-{
-	struct policy *p = NULL;
-
-	cr_assert_eq(policy_build(&a, &in, &p, &err), 0, "%s", err.message);
-	return p;
-}
 
 /* The cache a policy keeps in this directory; NULL: none. */
 static const struct cache *kept_in(const struct policy *p, const char *directory)

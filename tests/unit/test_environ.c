@@ -3,52 +3,11 @@
 #include <string.h>
 
 #include "policy/environ.h"
-#include "policy/profiles.h"
-#include "world_fake.h"
+#include "policy_fixture.h"
 
-#define ARENA_MAX ((size_t)256 << 20)
+static struct config user, project;
 
-static struct arena a;
-static struct fake_world fake;
-static struct config builtin, user, project;
-static struct layer flags;
-static struct policy_input in;
-static struct cordon_error err;
-
-static void setup(void)
-{
-	arena_init(&a, ARENA_MAX);
-	fake_world_init(&fake, &a);
-	memset(&flags, 0, sizeof(flags));
-	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
-	in = (struct policy_input){
-		.builtin = &builtin,
-		.flags = &flags,
-		.world = &fake.world,
-		.places = { .workdir = STR("/w"),
-			    .home = STR("/home/u"),
-			    .tmp = STR("/tmp"),
-			    .data = STR("/w"),
-			    .cordon_home = STR("/home/u/.cordon") },
-	};
-}
-
-static void teardown(void)
-{
-	arena_free(&a);
-}
-
-TestSuite(environ, .init = setup, .fini = teardown);
-
-static void flag(const char *name, const char *value)
-{
-	struct origin origin = { SOURCE_FLAGS, name, 0, 0 };
-	enum key key;
-
-	cr_assert(key_from_flag(str_of(name), &key));
-	cr_assert_eq(layer_add_text(&a, &flags, key, str_of(value), &origin, &err), 0, "%s",
-		     err.message);
-}
+TestSuite(environ, .init = fixture_setup, .fini = fixture_teardown);
 
 static void file(struct config *config, enum source source, const char *text)
 {
@@ -65,11 +24,9 @@ static const char *handed(const char *const *env)
 {
 	struct buf b = buf_make(1 << 16);
 	struct variables v;
-	struct policy *policy;
 	const char *text;
 
-	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
-	cr_assert_eq(environ_filter(&a, policy, env, &v, &err), 0, "%s", err.message);
+	cr_assert_eq(environ_filter(&a, built(), env, &v, &err), 0, "%s", err.message);
 	vec_each(item, &v.items)
 		buf_addf(&b, "%s%.*s=%.*s", b.n ? " " : "", STR_ARG(item->name),
 			 STR_ARG(item->value));
@@ -132,8 +89,8 @@ Test(environ, values_that_hold_a_password)
 Test(environ, a_url_with_a_password_is_handed_on_only_when_asked_for)
 {
 	HANDED("REDIS_URL=redis://h", "REDIS_URL=redis://h", "http_proxy=http://u:p@h");
-	flag("--env", "http_proxy");
-	flag("--env", "SET=http://u:p@h");
+	with_flag("--env", "http_proxy");
+	with_flag("--env", "SET=http://u:p@h");
 	HANDED("SET=http://u:p@h http_proxy=http://u:p@h", "http_proxy=http://u:p@h",
 	       "OTHER=http://u:p@h");
 }
@@ -147,17 +104,17 @@ Test(environ, sorted_without_secrets_and_without_what_is_no_variable)
 Test(environ, of_a_name_twice_the_last_counts)
 {
 	HANDED("A=2", "A=1", "A=2");
-	flag("--env", "A=3");
+	with_flag("--env", "A=3");
 	HANDED("A=3", "A=1", "A=2");
-	flag("--env", "A=4");
+	with_flag("--env", "A=4");
 	HANDED("A=4", "A=1");
 }
 
 Test(environ, a_bare_name_hands_on_and_a_value_sets)
 {
-	flag("--env", "GITHUB_TOKEN");
-	flag("--env", "NEW=a=b");
-	flag("--env", "EMPTY=");
+	with_flag("--env", "GITHUB_TOKEN");
+	with_flag("--env", "NEW=a=b");
+	with_flag("--env", "EMPTY=");
 	HANDED("EMPTY= GITHUB_TOKEN=t NEW=a=b", "GITHUB_TOKEN=t");
 	/* Nothing to hand on is nothing, not an empty variable. */
 	HANDED("EMPTY= NEW=a=b", "NPM_TOKEN=t");
@@ -167,8 +124,8 @@ Test(environ, unset_drops_by_pattern_and_the_later_source_wins)
 {
 	file(&user, SOURCE_USER,
 	     "[sandbox]\nenv = { pass = [\"MY_*\"], unset = [\"LC_*\", \"KEEP\"] }\n");
-	flag("--unset-env", "MY_B*");
-	flag("--env", "KEEP");
+	with_flag("--unset-env", "MY_B*");
+	with_flag("--env", "KEEP");
 	HANDED("KEEP=1 MY_TOKEN=1", "LC_ALL=C", "KEEP=1", "MY_TOKEN=1", "MY_BOOK=1");
 }
 
@@ -181,8 +138,8 @@ Test(environ, within_one_source_unset_beats_pass)
 Test(environ, a_project_drops_what_flags_hand_on)
 {
 	file(&project, SOURCE_PROJECT, "[sandbox]\nenv = { unset = [\"CI\", \"*_TOKEN\"] }\n");
-	flag("--env", "CI=1");
-	flag("--env", "NPM_TOKEN");
+	with_flag("--env", "CI=1");
+	with_flag("--env", "NPM_TOKEN");
 	HANDED("A=1", "A=1", "CI=0", "NPM_TOKEN=x");
 }
 

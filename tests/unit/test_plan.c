@@ -5,71 +5,33 @@
 #include <string.h>
 
 #include "plan/plan.h"
-#include "policy/profiles.h"
-#include "world_fake.h"
+#include "policy_fixture.h"
 
-#define ARENA_MAX ((size_t)256 << 20)
 #define ROUNDS 2000
 
-static struct arena a;
-static struct fake_world fake;
-static struct config builtin;
-static struct layer flags;
-static struct cordon_error err;
 static const char *const variables[] = { "HOME=/home/u", "LANG=C", "PRIVATE=value-of-it", NULL };
 
 static void setup(void)
 {
-	arena_init(&a, ARENA_MAX);
-	fake_world_init(&fake, &a);
+	fixture_setup();
 	fake_world_add(&fake, STR("/w/src"), NODE_DIR);
 	fake_world_add(&fake, STR("/tmp"), NODE_DIR);
 	fake_world_add(&fake, STR("/run"), NODE_DIR);
 	fake_world_add(&fake, STR("/home/u/.ssh"), NODE_DIR);
 	fake_world_add(&fake, STR("/usr/bin/sh"), NODE_FILE);
-	memset(&flags, 0, sizeof(flags));
-	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
 }
 
-static void teardown(void)
-{
-	arena_free(&a);
-}
-
-TestSuite(plan, .init = setup, .fini = teardown);
-
-static void flag(const char *name, const char *value)
-{
-	struct origin origin = { SOURCE_FLAGS, name, 0, 0 };
-	enum key key;
-
-	cr_assert(key_from_flag(str_of(name), &key));
-	cr_assert_eq(layer_add_text(&a, &flags, key, str_of(value), &origin, &err), 0, "%s",
-		     err.message);
-}
+TestSuite(plan, .init = setup, .fini = fixture_teardown);
 
 static const struct policy *build(const char *profile)
 {
-	struct policy_input in = {
-		.profile = profile,
-		.builtin = &builtin,
-		.flags = &flags,
-		.world = &fake.world,
-		.places = { .workdir = STR("/w"),
-			    .home = STR("/home/u"),
-			    .tmp = STR("/tmp"),
-			    .data = STR("/w"),
-			    .cordon_home = STR("/home/u/.cordon") },
-	};
-	struct policy *policy;
-
-	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
-	return policy;
+	in.profile = profile;
+	return built();
 }
 
 static struct plan *compile(const struct policy *policy, const struct claims *claims)
 {
-	struct plan_input in = {
+	struct plan_input input = {
 		.policy = policy,
 		.claims = claims,
 		.world = &fake.world,
@@ -77,7 +39,7 @@ static struct plan *compile(const struct policy *policy, const struct claims *cl
 	};
 	struct plan *plan;
 
-	cr_assert_eq(plan_compile(&a, &in, &plan, &err), 0, "%s", err.message);
+	cr_assert_eq(plan_compile(&a, &input, &plan, &err), 0, "%s", err.message);
 	return plan;
 }
 
@@ -212,7 +174,7 @@ Test(plan, shared_processes_are_neither_private_nor_ended)
 	struct claims claims = everything();
 	struct plan *plan;
 
-	flag("--share-pid", "true");
+	with_flag("--share-pid", "true");
 	plan = compile(build("moderate"), &claims);
 	cr_expect_not(plan->promised[GUARANTEE_PROCESSES]);
 	cr_expect_not(plan->enforced[GUARANTEE_PROCESSES]);
@@ -293,10 +255,10 @@ static void expect_failure(const char *what, enum cordon_code code, const char *
 {
 	const struct policy *policy = build("moderate");
 	struct claims claims = everything();
-	struct plan_input in = { .policy = policy, .claims = &claims, .world = &fake.world };
+	struct plan_input input = { .policy = policy, .claims = &claims, .world = &fake.world };
 	struct plan *plan = NULL;
 
-	cr_assert_eq(plan_compile(&a, &in, &plan, &err), -(int)code, "%s", what);
+	cr_assert_eq(plan_compile(&a, &input, &plan, &err), -(int)code, "%s", what);
 	cr_expect(strstr(err.message, message), "%s: %s", what, err.message);
 	cr_expect_null(plan);
 	memset(&flags, 0, sizeof(flags));
@@ -304,16 +266,16 @@ static void expect_failure(const char *what, enum cordon_code code, const char *
 
 Test(plan, what_cannot_be_expressed_is_an_error)
 {
-	flag("--allow-write", "/w/*.log");
+	with_flag("--allow-write", "/w/*.log");
 	expect_failure("a glob that grants", CORDON_E_CONFIG, "/w/*.log");
-	flag("--deny", "**/.env");
+	with_flag("--deny", "**/.env");
 	expect_failure("a glob that hides, without exact", CORDON_E_CONFIG, "**/.env");
-	flag("--allow-write", "/gone");
+	with_flag("--allow-write", "/gone");
 	expect_failure("a grant on nothing", CORDON_E_PATH, "/gone");
-	flag("--allow-write", "=/home/u");
+	with_flag("--allow-write", "=/home/u");
 	expect_failure("one directory without what is below", CORDON_E_CONFIG, "=/home/u");
-	flag("--allow-unix", "/gone.sock");
+	with_flag("--allow-unix", "/gone.sock");
 	expect_failure("a socket that is not there", CORDON_E_PATH, "/gone.sock");
-	flag("--allow-unix", "/usr/bin/sh");
+	with_flag("--allow-unix", "/usr/bin/sh");
 	expect_failure("a socket that is none", CORDON_E_PATH, "/usr/bin/sh");
 }

@@ -3,47 +3,21 @@
 #include <string.h>
 
 #include "policy/policy.h"
-#include "policy/profiles.h"
-#include "world_fake.h"
-
-#define ARENA_MAX ((size_t)256 << 20)
+#include "policy_fixture.h"
 
 /* One set of inputs; the tests fill in what they are about. */
-static struct arena a;
-static struct fake_world fake;
-static struct config builtin, configs[SOURCE_PROJECT + 1];
-static struct layer flags;
-static struct policy_input in;
-static struct cordon_error err;
+static struct config configs[SOURCE_PROJECT + 1];
 
 static void setup(void)
 {
 	struct fake_entry *loop;
 
-	arena_init(&a, ARENA_MAX);
-	fake_world_init(&fake, &a);
+	fixture_setup();
 	loop = fake_world_add(&fake, STR("/w/loop"), NODE_SYMLINK);
 	loop->target = STR("loop");
-	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
-	memset(&flags, 0, sizeof(flags));
-	in = (struct policy_input){
-		.builtin = &builtin,
-		.flags = &flags,
-		.world = &fake.world,
-		.places = { .workdir = STR("/w"),
-			    .home = STR("/home/u"),
-			    .tmp = STR("/tmp"),
-			    .data = STR("/w"),
-			    .cordon_home = STR("/home/u/.cordon") },
-	};
 }
 
-static void teardown(void)
-{
-	arena_free(&a);
-}
-
-TestSuite(policy, .init = setup, .fini = teardown);
+TestSuite(policy, .init = setup, .fini = fixture_teardown);
 
 static void with(enum source source, const char *text)
 {
@@ -57,24 +31,6 @@ static void with(enum source source, const char *text)
 		in.user = &configs[source];
 	else
 		in.project = &configs[source];
-}
-
-static void with_flag(const char *flag, const char *value)
-{
-	struct origin origin = { SOURCE_FLAGS, flag, 0, 0 };
-	enum key key;
-
-	cr_assert(key_from_flag(str_of(flag), &key));
-	cr_assert_eq(layer_add_text(&a, &flags, key, str_of(value), &origin, &err), 0, "%s",
-		     err.message);
-}
-
-static struct policy *built(void)
-{
-	struct policy *p = NULL;
-
-	cr_assert_eq(policy_build(&a, &in, &p, &err), 0, "%s", err.message);
-	return p;
 }
 
 static void refused(enum cordon_code code, const char *message)
