@@ -83,8 +83,7 @@ static int check_violations(struct runner *r)
 }
 
 /* Who chose the setting: its flag, or its name in a file and the place there. */
-static void print_choice(struct buf *b, const struct policy *policy, enum key key,
-			 struct str value)
+static void print_choice(struct buf *b, const struct policy *policy, enum key key, struct str value)
 {
 	const struct origin *origin = &policy->effective[key].origin;
 
@@ -184,7 +183,8 @@ static void say_quarantined(const struct run_result *result)
 			buf_addf(&text, "; 'cordon quarantine restore %s' gets it back",
 				 quarantine_id(q->kept));
 		} else {
-			buf_adds(&text, " appeared during the run, not by the command, and stays");
+			buf_adds(&text, " appeared during the run and was left: it is not "
+					"known to be the command's, or it could not be moved");
 		}
 		out_loud("%s", text.p);
 	}
@@ -218,9 +218,9 @@ static void say_after(const struct runner *r, const struct run_result *result)
 		break;
 	case RUN_CAUSE_policy:
 		if (!result->error.code)
-			out_loud(r->on_violation == VIOLATION_FAIL ?
-					 "the run failed because an action was refused" :
-					 "the run was ended because an action was refused");
+			out_loud(r->on_violation == VIOLATION_FAIL
+					 ? "the run failed because an action was refused"
+					 : "the run was ended because an action was refused");
 		break;
 	case RUN_CAUSE_setup:
 		break;

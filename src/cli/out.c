@@ -160,8 +160,8 @@ int out_json(const struct opts *o, json_t *value)
 	return out_text(o, &b);
 }
 
-__attribute__((format(printf, 2, 0)))
-static bool remark_va(const char *colour, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static bool remark_va(const char *colour, const char *fmt,
+							    va_list ap)
 {
 	char *text;
 	bool said;
@@ -209,13 +209,41 @@ static bool is_plain_word(struct str s)
 	return s.n > 0;
 }
 
+/* Of what is escaped for a terminal, a backslash alone is harmless. */
+static bool is_shown_plain(struct str text, struct str escaped)
+{
+	size_t backslashes = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		backslashes += text.p[i] == '\\';
+	return escaped.n == text.n + backslashes;
+}
+
+/* In the quotes of bash, zsh and ksh, which can spell any byte. */
+static void quote_escaped(struct buf *b, struct str escaped)
+{
+	buf_adds(b, "$'");
+	for (size_t i = 0; i < escaped.n; i++) {
+		if (escaped.p[i] == '\'')
+			buf_addc(b, '\\');
+		buf_addc(b, escaped.p[i]);
+	}
+	buf_addc(b, '\'');
+}
+
 void out_shell_quote(struct buf *b, struct str text)
 {
+	autobuf struct buf escaped = buf_make(4 * text.n + 1);
 	struct str part;
 	bool more = true;
 
 	if (is_plain_word(text)) {
 		buf_add(b, text);
+		return;
+	}
+	buf_add_escaped(&escaped, text);
+	if (!is_shown_plain(text, buf_str(&escaped))) {
+		quote_escaped(b, buf_str(&escaped));
 		return;
 	}
 	buf_addc(b, '\'');

@@ -37,7 +37,8 @@ bool out_note(const struct opts *o, const char *fmt, ...);
 __attribute__((format(printf, 1, 2)))
 bool out_loud(const char *fmt, ...);
 
-/* Appends text as one word for a POSIX shell. */
+/* Appends text as one word for a POSIX shell, or, when a terminal could act on something
+ * in it, for one that knows $'...'. Nothing a terminal acts on is left. */
 void out_shell_quote(struct buf *b, struct str text);
 /* Appends text that is already escaped where it was put together: only what could
  * still disturb a terminal is escaped. */

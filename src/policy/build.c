@@ -306,14 +306,6 @@ static int narrow_scalars(struct builder *b, const struct settings *by)
 	return 0;
 }
 
-static bool list_holds(const struct item_list *list, struct str text)
-{
-	vec_each(item, &list->items)
-		if (str_eq(item->text, text))
-			return true;
-	return false;
-}
-
 static int narrow_lists(struct builder *b, const struct settings *by)
 {
 	for (unsigned k = 0; k < KEY_COUNT; k++) {
@@ -326,14 +318,6 @@ static int narrow_lists(struct builder *b, const struct settings *by)
 				r = fold_list(b, now, &theirs->items.at[i]);
 		if (r < 0)
 			return r;
-		if (key_rows[k].narrow == NARROW_MEET && theirs->set) {
-			size_t kept = 0;
-
-			for (size_t i = 0; i < now->items.n; i++)
-				if (list_holds(theirs, now->items.at[i].text))
-					now->items.at[kept++] = now->items.at[i];
-			now->items.n = kept;
-		}
 	}
 	return 0;
 }
@@ -479,9 +463,8 @@ static int hold_locked(struct builder *b)
 
 	if (b->policy->confined || !system || !system->locked.statements.n)
 		return 0;
-	err_set(b->err, CORDON_E_CONFIG, 0, "policy",
-		"%s locks rules, which %s would lift", system->origin.file,
-		b->policy->unconfined_reason);
+	err_set(b->err, CORDON_E_CONFIG, 0, "policy", "%s locks rules, which %s would lift",
+		system->origin.file, b->policy->unconfined_reason);
 	return err_hint(b->err, "run confined, or ask whoever administers this machine");
 }
 

@@ -83,10 +83,11 @@ static int copy_all(DIR *dir, int into, unsigned depth)
 	const struct dirent *e;
 	int r = 0;
 
-	while (r == 0 && (e = readdir(dir)))
+	for (errno = 0; r == 0 && (e = readdir(dir)); errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = copy_entry(dirfd(dir), e->d_name, into, e->d_name, depth);
-	return r;
+	/* A list that broke off is no whole copy, and the original would be removed. */
+	return r == 0 ? -errno : r;
 }
 
 static int copy_dir(int from, const char *name, int to, const char *as, mode_t mode, unsigned depth)

@@ -113,9 +113,10 @@ int quarantine_take(struct quarantine *q, int dir, const char *name, struct str 
 	/* Without a record, as on a full disk, it must not stay where it is either. */
 	(void)write_record(q, from, record);
 	r = move_name(dir, name, q->held, as, quiet);
-	if (r == 0)
+	/* A copy whose original could not be removed is kept, with its record. */
+	if (r == 0 || faccessat(q->held, as, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		q->taken++;
-	else if (faccessat(q->held, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	else
 		unlinkat(q->held, record, 0);
 	return r;
 }

@@ -71,6 +71,7 @@ static void look_at(struct sentry *s, struct sentry_name *n, bool quiet)
 	autoclose int dir = open_dir(n);
 	char kept[PATH_MAX];
 	struct statx st;
+	bool told = n->told;
 	int r = -EPERM;
 
 	if (dir < 0)
@@ -79,14 +80,17 @@ static void look_at(struct sentry *s, struct sentry_name *n, bool quiet)
 		n->there = false;
 		return;
 	}
-	if (n->there || n->done)
+	if (n->there)
 		return;
 	if (made_inside(s, &st))
 		r = quarantine_take(&s->quarantine, dir, n->name, n->op->path, quiet, kept);
-	if (r == -EXDEV && !quiet)
+	/* It is gone again, or will be copied in the last look. */
+	if (r == -ENOENT || (r == -EXDEV && !quiet))
 		return;
-	n->done = r < 0;
-	s->found(s->data, n->op, r < 0 ? NULL : kept);
+	/* What could not be moved is tried again, and told once. */
+	n->told = r < 0;
+	if (r == 0 || !told)
+		s->found(s->data, n->op, r < 0 ? NULL : kept);
 }
 
 /* A call that went on may take its time: the looks become rare, but do not end at once. */

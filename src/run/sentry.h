@@ -28,7 +28,7 @@ enum sentry_call { SENTRY_FILE, SENTRY_DIR, SENTRY_MOVE };
 struct sentry_name {
 	const struct op *op;
 	const char *dir, *name;
-	bool there, done; /* before the first call; told already */
+	bool there, told; /* before the first call; that it was left */
 };
 
 struct sentry {

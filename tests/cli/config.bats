@@ -164,7 +164,7 @@ round_trips() {
 	local key
 	for key in 'enabled = false' 'fallback_on_unavailable = "passthrough"' 'backend = "bwrap"' \
 		'mode = "rwx"' 'unix = ["/x"]' 'bind = [80]' 'env.set.A = "b"' 'env.pass = ["A"]' \
-		'default_profile = "permissive"' 'report = "none"'; do
+		'default_profile = "permissive"' 'report = "none"' 'caches = []'; do
 		printf '[sandbox]\n# comment\n%s\n' "$key" >.cordon.toml
 		run -125 --separate-stderr cordon run touch ran
 		[[ $stderr == *"$WORKDIR/.cordon.toml:3:"[0-9]* ]] || fail "no place: $key" "$(outcome)"

@@ -164,4 +164,9 @@ paste_flags() {
 	assert_contains '/caf\xe9\x1b[2J'
 	run -0 --separate-stderr cordon explain --json --read $'/caf\xe9'
 	assert_json '.objects[0] | .escaped and .path == "/caf\\xe9"'
+	# In the flag that would help too.
+	touch $'a\e7\nforged'
+	run -0 --separate-stderr cordon explain -p custom --tmp shared --read $'a\e7\nforged'
+	assert_contains "--allow-read \$'$WORKDIR/a\x1b7\nforged'"
+	[[ $output != *$'\e'* && $output != *$'\nforged'* ]] || fail "raw bytes" "$(outcome)"
 }

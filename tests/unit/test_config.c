@@ -161,9 +161,9 @@ Test(config, project_file_may_only_narrow)
 Test(config, which_keys_are_forbidden)
 {
 	static const enum key forbidden[] = {
-		KEY_ENABLED,  KEY_DEFAULT_PROFILE, KEY_FALLBACK, KEY_BACKEND,
-		KEY_MODE,     KEY_EXTENDS,	   KEY_UNIX,	 KEY_BIND,
-		KEY_ENV_PASS, KEY_ENV_SET,	   KEY_SHARE_TMP
+		KEY_ENABLED, KEY_DEFAULT_PROFILE, KEY_FALLBACK, KEY_BACKEND,
+		KEY_MODE,    KEY_EXTENDS,	  KEY_UNIX,	KEY_BIND,
+		KEY_CACHES,  KEY_ENV_PASS,	  KEY_ENV_SET,	KEY_SHARE_TMP
 	};
 	unsigned count = 0;
 
