@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,8 +63,8 @@ int fd_write_all(int fd, const void *data, size_t n)
 	return 0;
 }
 
-int fd_read_stream(struct arena *a, int fd, const char *name, size_t max,
-		   struct str *ret_text, struct cordon_error *err)
+int fd_read_stream(struct arena *a, int fd, const char *name, size_t max, struct str *ret_text,
+		   struct cordon_error *err)
 {
 	autobuf struct buf b = buf_make(max + 1);
 	char *copy;
@@ -100,8 +101,8 @@ static const char *kind_of_file(mode_t mode)
 	return "not a regular file";
 }
 
-int fd_read_file(struct arena *a, const char *path, size_t max,
-		 struct str *ret_text, struct cordon_error *err)
+int fd_read_file(struct arena *a, const char *path, size_t max, struct str *ret_text,
+		 struct cordon_error *err)
 {
 	/* O_NONBLOCK: opening a FIFO for reading must not wait for a writer. */
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -110,8 +111,24 @@ int fd_read_file(struct arena *a, const char *path, size_t max,
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_set(err, CORDON_E_IO, errno, "read", "%s", path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, CORDON_E_IO, 0, "read",
-			       "%s: is %s, not a regular file", path,
+		return err_set(err, CORDON_E_IO, 0, "read", "%s: is %s, not a regular file", path,
 			       kind_of_file(st.st_mode));
 	return fd_read_stream(a, fd, path, max, ret_text, err);
+}
+
+int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former)
+{
+	autoclose int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char path[64];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if ((st.st_mode & S_IFMT) != type)
+		return -EACCES;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (chmod(path, (st.st_mode & 0777) | S_IRWXU) < 0)
+		return -errno;
+	*ret_former = st.st_mode & 07777;
+	return 0;
 }

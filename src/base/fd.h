@@ -6,6 +6,7 @@
 #define CORDON_BASE_FD_H
 
 #include <stddef.h>
+#include <sys/types.h>
 #include "base/arena.h"
 #include "base/err.h"
 
@@ -23,11 +24,16 @@ int fd_write_all(int fd, const void *data, size_t n);
 /* Reads the regular file at `path` whole into the arena, NUL-terminated. A
  * directory, FIFO, device or socket is an error, as is more than max bytes;
  * opening never blocks. */
-int fd_read_file(struct arena *a, const char *path, size_t max,
-		 struct str *ret_text, struct cordon_error *err);
+int fd_read_file(struct arena *a, const char *path, size_t max, struct str *ret_text,
+		 struct cordon_error *err);
 /* Reads a stream (a pipe, stdin) until its end, with the same ceiling. `name` is
  * what messages call it. */
-int fd_read_stream(struct arena *a, int fd, const char *name, size_t max,
-		   struct str *ret_text, struct cordon_error *err);
+int fd_read_stream(struct arena *a, int fd, const char *name, size_t max, struct str *ret_text,
+		   struct cordon_error *err);
+
+/* Lets the owner do everything to a file or directory (`type`, S_IFREG or S_IFDIR) that took
+ * its own rights away. The thing itself is changed: never what a link of that name leads
+ * to. Returns 0 or a negative errno. */
+int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former);
 
 #endif

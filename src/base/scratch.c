@@ -35,18 +35,15 @@ static int open_directory(int at, const char *name)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	struct stat st;
-	int fd;
+	mode_t former;
+	int fd = openat(at, name, flags);
 
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
-		return -1;
-	fd = openat(at, name, flags);
-	if (fd < 0 || (st.st_mode & S_IRWXU) != S_IRWXU) {
-		if (fchmodat(at, name, S_IRWXU, 0) < 0)
-			return fd;
-		fd_close(&fd);
-		fd = openat(at, name, flags);
-	}
-	return fd;
+	if (fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IRWXU) == S_IRWXU)
+		return fd;
+	if (fd_give_rights(at, name, S_IFDIR, &former) < 0)
+		return fd;
+	fd_close(&fd);
+	return openat(at, name, flags);
 }
 
 static bool is_dot(const char *name)

@@ -17,23 +17,6 @@
 
 #define DEPTH_MAX 64
 
-/* To what is of that type, through a descriptor of the thing itself: the name may have
- * become a link. */
-static int give_rights(int dir, const char *name, mode_t type, mode_t *ret_former)
-{
-	autoclose int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char path[64];
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if ((st.st_mode & S_IFMT) != type)
-		return -EACCES;
-	*ret_former = st.st_mode & 07777;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return chmod(path, (st.st_mode & 0777) | S_IRWXU) < 0 ? -errno : 0;
-}
-
 /* A file can have another name, under which it is somebody's: its mode is put back. */
 static int open_to_read(int dir, const char *name, mode_t type)
 {
@@ -41,7 +24,7 @@ static int open_to_read(int dir, const char *name, mode_t type)
 	int fd = openat(dir, name, flags);
 	mode_t former;
 
-	if (fd < 0 && errno == EACCES && give_rights(dir, name, type, &former) == 0) {
+	if (fd < 0 && errno == EACCES && fd_give_rights(dir, name, type, &former) == 0) {
 		fd = openat(dir, name, flags);
 		if (fd >= 0 && type == S_IFREG)
 			fchmod(fd, former);
@@ -147,7 +130,7 @@ static int rename_name(int from, const char *name, int to, const char *as)
 	mode_t former;
 
 	/* A directory is written when it moves: its ".." changes. */
-	if (r == -EACCES && give_rights(from, name, S_IFDIR, &former) == 0)
+	if (r == -EACCES && fd_give_rights(from, name, S_IFDIR, &former) == 0)
 		r = renameat2(from, name, to, as, RENAME_NOREPLACE) < 0 ? -errno : 0;
 	return r;
 }
