@@ -23,7 +23,7 @@ static int mark_prompt(struct arena *a, const char *shell)
 	const char *name = strrchr(shell, '/') + 1, *before = getenv("PROMPT_COMMAND");
 	const char *command = arena_printf(a, "%s%scase $PS1 in '" MARK "'*) ;; "
 					      "*) PS1='" MARK "'$PS1 ;; esac",
-					   before ? before : "", before && *before ? "; " : "");
+					   before ? before : "", before && *before ? "\n" : "");
 
 	if (strcmp(name, "bash") == 0)
 		return command ? setenv("PROMPT_COMMAND", command, 1) : -1;

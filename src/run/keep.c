@@ -175,7 +175,10 @@ static void look_at(struct arena *a, struct kept *kept)
 		return;
 	if (fstat(fd, &st) == 0)
 		kept->used = st.st_mtime;
+	/* Not kept while the files are counted: a run that begins would go without its lock. */
 	kept->busy = flock(fd, LOCK_EX | LOCK_NB) < 0;
+	if (!kept->busy)
+		flock(fd, LOCK_UN);
 	kept->bytes = disk_bytes(steal_fd(&fd), DEPTH_MAX);
 }
 
