@@ -12,7 +12,6 @@
 #include "run/keep.h"
 #include "policy_fixture.h"
 
-static struct config project;
 static const char *top; /* a real directory, where a test needs one */
 
 static void setup(void)
@@ -164,13 +163,16 @@ Test(caches, what_somebody_said_stays_so)
 
 Test(caches, one_below_another_needs_nothing)
 {
+	struct config user = { 0 };
+
 	cr_assert_not_null(kept_in(built(), "cache"));
 	cr_assert_null(kept_in(built(), "go-build"));
 	cr_assert_null(kept_in(built(), "pip"));
-	cr_assert_eq(config_parse(&a, STR("[sandbox]\ncaches = [\"pip\"]\n"), "project.toml",
-				  SOURCE_PROJECT, &project, &err),
+	cr_assert_eq(config_parse(&a, STR("[sandbox]\ncaches = []\n"), "user.toml", SOURCE_USER,
+				  &user, &err),
 		     0, "%s", err.message);
-	in.project = &project;
+	in.user = &user;
+	with_flag("--caches", "pip");
 	cr_assert_not_null(kept_in(built(), "pip"));
 	cr_assert_eq(built()->caches.n, 1);
 }

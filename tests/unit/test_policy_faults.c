@@ -21,7 +21,7 @@ static const char user_text[] = "[sandbox]\n"
 				"[sandbox.profiles.mine]\n"
 				"extends = \"moderate\"\n"
 				"env = { set = { A = \"1\" }, unset = [\"X*\"] }\n";
-static const char project_text[] = "[sandbox]\ndeny = [\"private\"]\ncaches = [\"go\"]\n";
+static const char project_text[] = "[sandbox]\ndeny = [\"private\"]\nenv.unset = [\"A*\"]\n";
 
 static void check_verdicts(const struct policy *p)
 {
