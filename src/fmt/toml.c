@@ -66,7 +66,7 @@ static int read_bare_key(struct toml_in *in, struct str *ret)
 static int read_key_part(struct toml_in *in, struct key_part *part)
 {
 	part->start = in->at;
-	/* Asked for now: places are cheap only in the order of the text. */
+	/* Before the key is read: places are cheap only in the order of the text. */
 	part->at = toml_place(in, in->at);
 	if (toml_looking_at(in, STR("\"\"\"")) || toml_looking_at(in, STR("'''")))
 		return toml_fail(in, in->at, "a key cannot be a multi-line string");
