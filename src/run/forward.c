@@ -55,12 +55,18 @@ static bool in_foreground(void)
 	return tty >= 0 && tcgetpgrp(tty) == getpgrp();
 }
 
-/* Returns when somebody continues us, and the command then goes on too. */
+/* Returns when somebody continues us, and the command then goes on too. Nothing of the run
+ * may go on without us: nobody would hold it to its limits. */
 static void stop_together(struct run *run)
 {
+	struct tree_stopped others;
+
 	if (!in_foreground())
 		return;
-	kill(getpid(), SIGSTOP);
+	tree_suspend(&run->tree, &others);
+	if (!run->main_gone)
+		kill(getpid(), SIGSTOP);
+	tree_resume(&run->tree, &others);
 	run_pass_on(run, SIGCONT);
 }
 
@@ -79,10 +85,17 @@ static void stop_job(void)
 
 void run_suspend(struct run *run)
 {
+	struct tree_stopped others;
+
+	if (run->main_gone || run->phase != RUN_PHASE_running)
+		return;
 	terminal_leave(run->terminal);
-	stop_job();
+	tree_suspend(&run->tree, &others);
+	if (!run->main_gone)
+		stop_job();
 	terminal_forget_stops(run->terminal);
 	terminal_enter(run->terminal);
+	tree_resume(&run->tree, &others);
 	run_pass_on(run, SIGCONT);
 }
 

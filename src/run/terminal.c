@@ -359,9 +359,10 @@ static void stop_ready(void *data, uint32_t events)
 	ssize_t got = read_stops(t);
 
 	(void)events;
-	if (got > 0)
+	/* The news may be old: it comes from inside, after the fact. */
+	if (got > 0 && tree_command_stopped(&t->run->tree))
 		run_suspend(t->run);
-	else if (got == 0 || errno != EAGAIN)
+	else if (got == 0 || (got < 0 && errno != EAGAIN))
 		let_go(t, &t->stops);
 }
 

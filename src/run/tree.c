@@ -32,7 +32,8 @@ struct walk {
 	struct arena memory;
 	VEC(struct tree_process) found;
 	/* Called for each process when it is found, before its children are. */
-	void (*visit)(const struct tree_process *p);
+	void (*visit)(const struct tree *t, struct walk *w, const struct tree_process *p);
+	struct tree_stopped *stopped; /* for the visit that suspends */
 };
 
 static bool is_foreign(const struct tree *t, pid_t pid)
@@ -55,7 +56,7 @@ static void add_process(const struct tree *t, struct walk *w, pid_t pid, pid_t p
 		return;
 	*p = (struct tree_process){ pid, parent, pid == t->main ? 0 : depth };
 	if (w->visit)
-		w->visit(p);
+		w->visit(t, w, p);
 }
 
 static void add_listed(const struct tree *t, struct walk *w, const char *path, pid_t parent,
@@ -129,7 +130,7 @@ static void add_children(const struct tree *t, struct walk *w, pid_t parent, uns
 
 static void walk_children(const struct tree *t, struct walk *w)
 {
-	*w = (struct walk){ .visit = w->visit };
+	*w = (struct walk){ .visit = w->visit, .stopped = w->stopped };
 	arena_init(&w->memory, TREE_WALK_BYTES_MAX);
 	add_children(t, w, getpid(), TREE_ORPHAN);
 }
@@ -203,23 +204,50 @@ size_t tree_signal(const struct tree *t, int sig)
 
 /* The command is the oldest of its generation: what else is in it lost its parent and
  * was taken in by the innermost wrapper. */
+static const struct tree_process *find_command(const struct tree *t, const struct walk *w)
+{
+	vec_each(p, &w->found)
+		if (p->depth == t->wrappers)
+			return p;
+	return NULL;
+}
+
 bool tree_signal_command(const struct tree *t, int sig, bool group)
 {
+	const struct tree_process *p;
 	struct walk w = { 0 };
 	bool sent = false;
 
 	walk_tree(t, &w);
-	vec_each(p, &w.found)
-		if (p->depth == t->wrappers) {
-			sent = group ? send_to_group(p, sig) : send_signal(p, sig);
-			break;
-		}
+	p = find_command(t, &w);
+	if (p)
+		sent = group ? send_to_group(p, sig) : send_signal(p, sig);
 	arena_free(&w.memory);
 	return sent;
 }
 
-static void stop(const struct tree_process *p)
+static bool is_stopped(const struct procfs_stat *line)
 {
+	return line->state == 'T' || line->state == 't';
+}
+
+bool tree_command_stopped(const struct tree *t)
+{
+	const struct tree_process *p;
+	struct procfs_stat line;
+	struct walk w = { 0 };
+	bool stopped;
+
+	walk_tree(t, &w);
+	p = find_command(t, &w);
+	stopped = p && procfs_stat(p->pid, &line) && is_stopped(&line);
+	arena_free(&w.memory);
+	return stopped;
+}
+
+static void stop(const struct tree *t, struct walk *w, const struct tree_process *p)
+{
+	(void)t, (void)w;
 	send_signal(p, SIGSTOP);
 }
 
@@ -233,32 +261,80 @@ static bool was_moving(const struct tree_process *p)
 		return true;
 	if (!line.alive)
 		return p->parent == getpid();
-	return line.state != 'T' && line.state != 't';
+	return !is_stopped(&line);
 }
 
-static void freeze(const struct tree *t)
+/* Passes until everything is stopped, or has at least been told to. */
+static void freeze(const struct tree *t, const struct walk *how)
 {
 	bool moving = true;
 
 	for (int pass = 0; moving && pass < FREEZE_PASSES_MAX; pass++) {
-		struct walk w = { .visit = stop };
+		struct walk w = *how;
 
 		moving = false;
 		tree_reap(t);
 		walk_tree(t, &w);
 		vec_each(p, &w.found)
-			moving |= was_moving(p);
+			moving |= was_moving(p) && !(how->stopped && is_wrapper(t, p));
 		arena_free(&w.memory);
 	}
+}
+
+static bool is_listed(const struct tree_stopped *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->pids.n; i++)
+		if (s->pids.at[i] == pid)
+			return true;
+	return false;
+}
+
+/* What stands still already was stopped by somebody else, who will continue it. */
+static void suspend(const struct tree *t, struct walk *w, const struct tree_process *p)
+{
+	struct tree_stopped *s = w->stopped;
+	struct procfs_stat line;
+	pid_t *slot;
+
+	if (is_wrapper(t, p) || !procfs_stat(p->pid, &line) || !line.alive || is_stopped(&line))
+		return;
+	slot = is_listed(s, p->pid) ? NULL : vec_push(&s->pids, &s->memory);
+	if (slot)
+		*slot = p->pid;
+	send_signal(p, SIGSTOP);
+}
+
+void tree_suspend(const struct tree *t, struct tree_stopped *ret)
+{
+	struct walk how = { .visit = suspend, .stopped = ret };
+
+	*ret = (struct tree_stopped){ 0 };
+	arena_init(&ret->memory, TREE_WALK_BYTES_MAX);
+	freeze(t, &how);
+}
+
+/* Found again and not by number alone: one that was killed meanwhile has left its number
+ * to others. */
+void tree_resume(const struct tree *t, struct tree_stopped *s)
+{
+	struct walk w = { 0 };
+
+	walk_tree(t, &w);
+	vec_each(p, &w.found)
+		if (is_listed(s, p->pid))
+			send_signal(p, SIGCONT);
+	arena_free(&w.memory);
+	arena_free(&s->memory);
+	*s = (struct tree_stopped){ 0 };
 }
 
 size_t tree_kill(const struct tree *t)
 {
 	struct procfs_stat line;
-	struct walk w = { 0 };
+	struct walk w = { 0 }, how = { .visit = stop };
 	size_t alive = 0;
 
-	freeze(t);
+	freeze(t, &how);
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
 		if (procfs_stat(p->pid, &line) && line.alive) {

@@ -57,6 +57,18 @@ size_t tree_signal(const struct tree *t, int sig);
 /* Sends sig to the command alone, or to its process group when that has a session of its
  * own. False when nobody got it. */
 bool tree_signal_command(const struct tree *t, int sig, bool group);
+/* Is the command stopped, by a signal or a tracer? */
+bool tree_command_stopped(const struct tree *t);
+
+/* What tree_suspend stopped. */
+struct tree_stopped {
+	struct arena memory;
+	VEC(pid_t) pids;
+};
+/* Stops every process below the wrappers; tree_resume continues those that were not
+ * stopped before. Nothing of the run moves in between, and nothing is measured. */
+void tree_suspend(const struct tree *t, struct tree_stopped *ret);
+void tree_resume(const struct tree *t, struct tree_stopped *s);
 /* Stops everything, so that nothing can fork away, then kills it. Returns how many
  * living processes there were. Those killed still have to be reaped: they end when
  * the kernel gets to it. */

@@ -155,6 +155,47 @@ keys_on() {
 	keys_on bwrap
 }
 
+# The state of the one process that runs this.
+state_of() {
+	ps -o stat= -p "$(pgrep -f "^$1\$")" | cut -c1
+}
+
+becomes() {
+	local end=$((SECONDS + WAIT_SECONDS))
+
+	until [[ $(state_of "$1") == $2 ]]; do
+		[ $SECONDS -lt $end ] || fail "$1 is $(state_of "$1"), not $2" "$(screen)"
+		sleep 0.05
+	done
+}
+
+# A command that stops itself stops cordon; what it left in the background must not go on
+# without anybody who holds it to its limits.
+stops_with_all() {
+	works "$1"
+	printf '%s\n' 'setsid sleep 1000.'$$' & until pgrep -f "^sleep 1000.'$$'" >/dev/null; do :; done' \
+		'kill -STOP $$; echo went on; read x; echo over' >script
+	inside "$1" '-- sh script'
+	seen 'Stopped'
+	last 'out> ?$'
+	becomes "sleep 1000.$$" T
+	say fg
+	seen '^went on$'
+	becomes "sleep 1000.$$" S
+	keys Enter
+	seen '^over$'
+	last 'out> ?$'
+	same_terminal
+}
+
+@test "a command that stops itself takes its background along, native" {
+	stops_with_all native
+}
+
+@test "a command that stops itself takes its background along, landlock" {
+	stops_with_all landlock
+}
+
 @test "an editor" {
 	works native
 	command -v vim >/dev/null || must_or_skip "no vim"

@@ -16,7 +16,6 @@
 
 #include "base/fd.h"
 #include "run/supervise.h"
-#include "run/tree.h"
 
 extern char **environ;
 
@@ -822,45 +821,6 @@ Test(terminal, ctrl_z_stops_both_and_both_go_on)
 Test(terminal, ctrl_z_reaches_a_session_of_its_own)
 {
 	suspend_and_continue(true);
-}
-
-static void count_reaped(void *data, const siginfo_t *info, const struct rusage *usage)
-{
-	(void)info;
-	(void)usage;
-	++*(int *)data;
-}
-
-/* Kernels without the list of children: by parent, from all of /proc. */
-Test(tree, works_without_children_files)
-{
-	int ends[2], reaped = 0;
-	struct tree t = { .reaped = count_reaped, .data = &reaped };
-	struct cordon_error err;
-	siginfo_t info;
-	char c;
-
-	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
-	cr_assert_eq(tree_open(&t, &err), 0);
-	t.no_children_files = true;
-	t.main = fork();
-	if (t.main == 0) {
-		if (fork() >= 0 && write(ends[1], "x", 1) == 1)
-			while (pause())
-				;
-		_exit(1);
-	}
-	for (int i = 0; i < 2; i++)
-		cr_assert_eq(read(ends[0], &c, 1), 1);
-	cr_assert_eq(tree_count(&t), 2);
-	cr_assert_eq(tree_kill(&t), 2);
-	while (tree_reap(&t))
-		waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
-	cr_assert_eq(reaped, 2);
-	tree_close(&t);
-	tree_close(&t);
-	close(ends[0]);
-	close(ends[1]);
 }
 
 static int start_then_drop(void *data, struct run *run, const struct spawn_request *request,
