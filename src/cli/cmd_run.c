@@ -13,6 +13,7 @@
 #include "fmt/json.h"
 #include "run/attempt.h"
 #include "run/quarantine.h"
+#include "run/terminal.h"
 
 #define TEXT_MAX ((size_t)16 << 10)
 
@@ -123,6 +124,19 @@ static bool say_degraded(const struct runner *r)
 	return !b.n || out_loud("not enforced by %s: %s", plan->backend, b.p);
 }
 
+/* What goes straight to a pipe or a file is seen by nobody. */
+static void say_uncounted(const struct runner *r)
+{
+	struct execute_options options = { .capture = r->capture };
+	const struct plan *plan = r->setup.plan;
+	unsigned shown = terminal_streams(plan, &options) | (r->capture ? 6u : 0u);
+
+	if (execute_output_asked(plan->policy) && (shown & 6u) != 6u)
+		out_loud("limits.output is not held for %s, which cordon does not carry; "
+			 "--capture lets it",
+			 shown & 2u ? "standard error" : "standard output");
+}
+
 /* Nothing runs that is less confined than was said. */
 static int say_losses(struct runner *r)
 {
@@ -142,6 +156,7 @@ static int say_losses(struct runner *r)
 static int say_before(struct runner *r)
 {
 	setup_warn(r->o, r->setup.plan->policy);
+	say_uncounted(r);
 	return say_losses(r);
 }
 

@@ -52,6 +52,12 @@ static struct run_limits limits_of(const struct plan *plan)
 	};
 }
 
+bool execute_output_asked(const struct policy *policy)
+{
+	return policy_number(policy, KEY_OUTPUT) &&
+	       policy->effective[KEY_OUTPUT].origin.source != SOURCE_PROFILE;
+}
+
 /* Passthrough is no boundary, whatever the policy asks for. */
 static bool is_confined(const struct plan *plan)
 {
@@ -320,7 +326,7 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 		if (!request.places)
 			return err_nomem(err, stage);
 	}
-	if (!options->capture)
+	if (!options->capture && !execute_output_asked(plan->policy))
 		request.limits.output = 0;
 	r = run_supervise(&request, ret, err);
 	if (r == 0)

@@ -28,6 +28,10 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
 	    struct run_result *ret, struct cordon_error *err);
 
+/* Was a limit of output asked for? The one of a profile is for what is kept in memory: a
+ * shell that is used all day must not end by it. */
+bool execute_output_asked(const struct policy *policy);
+
 /* What is told of a run besides its end. */
 struct execute_report {
 	const struct violations *violations;	/* NULL: none */

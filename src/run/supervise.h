@@ -50,7 +50,7 @@ struct run_limits {
 	bool procs_alone;   /* nobody else's processes count for the kernel: it helps */
 	uint64_t files;	    /* open descriptors of each process */
 	uint64_t file_size; /* bytes; beyond it SIGXFSZ */
-	uint64_t output;    /* bytes of both streams; only with capture */
+	uint64_t output;    /* bytes of what is captured, or shown on the terminal */
 };
 
 /* The limit that the kernel ended the command by with this signal, or `signal`. */

@@ -43,6 +43,7 @@ struct terminal {
 	struct loop_watch typed, shown, master, stops;
 	struct loop_timer foreground;
 	struct relay in, out;
+	uint64_t printed;	/* bytes the command's terminal gave */
 	int *launch_stop;
 };
 
@@ -265,16 +266,29 @@ static void send_typed(struct terminal *t)
 		t->in.from = t->in.n;
 }
 
+/* With capture the streams are counted where they are kept. */
+static void count_printed(struct terminal *t, size_t n)
+{
+	const struct run_request *q = t->run->request;
+
+	t->printed += n;
+	if (!q->capture && q->limits.output && t->printed > q->limits.output)
+		run_stop(t->run, RUN_CAUSE_output);
+}
+
 /* The kernel gives a page at a time: as many as there are, then one write. */
 static void master_ready(void *data, uint32_t events)
 {
 	struct terminal *t = data;
 	bool ended = false;
+	size_t before;
 
 	if (events & EPOLLOUT)
 		send_typed(t);
+	before = t->out.n - t->out.from;
 	while (fill(&t->out, t->master.fd, &ended))
 		;
+	count_printed(t, t->out.n - t->out.from - before);
 	show(t);
 	if (ended)
 		let_go(t, &t->master);

@@ -12,7 +12,7 @@ in_terminal() {
 	pid, master = pty.fork()
 	if pid == 0:
 	    os.execvp(command[0], command)
-	said, typed = b"", 0
+	said, typed = bytearray(), 0
 	while True:
 	    try:
 	        got = os.read(master, 4096)
@@ -79,6 +79,45 @@ handled() {
 		interrupt setpriv --reuid 65534 --regid 65534 --clear-groups "$SCRATCH/cordon" \
 			run -q --backend "$backend"
 	done
+}
+
+@test "a limit of output holds on a terminal, when it was asked for" {
+	local backend
+	for backend in native bwrap landlock; do
+		cordon run -q --backend "$backend" --fallback degrade true ||
+			must_or_skip "$backend does not work here"
+		run -0 in_terminal '' "$CORDON" run -q --backend "$backend" --fallback degrade \
+			--output 64K -- sh -c 'echo up; exec yes'
+		assert_contains "it printed too much: --output 64K"
+		assert_matches ' 137 [0-9]+$'
+	done
+	echo '[sandbox]
+default_profile = "mine"
+[sandbox.profiles.mine]
+extends = "moderate"
+limits = { output = "32K" }' >"$SCRATCH/config.toml"
+	mkdir -m 700 "$HOME/.cordon"
+	cp "$SCRATCH/config.toml" "$HOME/.cordon/"
+	run -0 in_terminal '' "$CORDON" run -q -- sh -c 'echo up; exec yes'
+	assert_contains "it printed too much: limits.output 32K"
+	assert_matches ' 137 [0-9]+$'
+}
+
+@test "the profile's limit of output is not for a terminal" {
+	works native
+	run -0 in_terminal '' "$CORDON" run -q -- sh -c \
+		'echo up; dd if=/dev/zero bs=1M count=17 2>/dev/null | tr "\\0" "\\15"; echo end'
+	assert_matches $'end\n 0 [0-9]+$'
+}
+
+@test "output that goes past cordon is not counted, and that is said" {
+	run -0 --separate-stderr cordon run -q --output 1K -- seq 1000
+	assert_equal "${#lines[@]}" 1000
+	[[ $stderr == *"limits.output is not held for standard output"* ]] || fail "$stderr"
+	run -0 --separate-stderr cordon run -q -- true
+	assert_equal "$stderr" ""
+	run -137 --separate-stderr cordon run -q --json --output 1K -- seq 1000
+	[[ $stderr != *"is not held"* ]] || fail "$stderr"
 }
 
 @test "JSON in a terminal is plain ASCII" {
