@@ -116,19 +116,46 @@ int fd_read_file(struct arena *a, const char *path, size_t max, struct str *ret_
 	return fd_read_stream(a, fd, path, max, ret_text, err);
 }
 
+/* By its own name below /proc: fchmod does not take an O_PATH descriptor. */
+int fd_set_mode(int fd, mode_t mode)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return chmod(path, mode) < 0 ? -errno : 0;
+}
+
+int fd_open_up(int fd, mode_t *ret_former)
+{
+	struct stat st;
+	int r = fstat(fd, &st) < 0 ? -errno : fd_set_mode(fd, (st.st_mode & 0777) | S_IRWXU);
+
+	if (r == 0)
+		*ret_former = st.st_mode & 07777;
+	return r;
+}
+
 int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former)
 {
 	autoclose int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char path[64];
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if ((st.st_mode & S_IFMT) != type)
-		return -EACCES;
+	return (st.st_mode & S_IFMT) == type ? fd_open_up(fd, ret_former) : -EACCES;
+}
+
+ssize_t fd_path(int fd, char text[PATH_MAX])
+{
+	char path[64];
+	ssize_t n;
+
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (chmod(path, (st.st_mode & 0777) | S_IRWXU) < 0)
+	n = readlink(path, text, PATH_MAX);
+	if (n < 0)
 		return -errno;
-	*ret_former = st.st_mode & 07777;
-	return 0;
+	if (n == PATH_MAX)
+		return -ENAMETOOLONG;
+	text[n] = '\0';
+	return n;
 }

@@ -5,6 +5,7 @@
 #ifndef CORDON_BASE_FD_H
 #define CORDON_BASE_FD_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include "base/arena.h"
@@ -35,5 +36,12 @@ int fd_read_stream(struct arena *a, int fd, const char *name, size_t max, struct
  * its own rights away. The thing itself is changed: never what a link of that name leads
  * to. Returns 0 or a negative errno. */
 int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former);
+/* The same for an open one, which may be O_PATH; fd_set_mode puts the mode back. */
+int fd_open_up(int fd, mode_t *ret_former);
+int fd_set_mode(int fd, mode_t mode);
+
+/* The path of an open object now, NUL-terminated. Returns its length or -errno; a removed
+ * one has a path that is not there. */
+ssize_t fd_path(int fd, char text[PATH_MAX]);
 
 #endif

@@ -184,23 +184,33 @@ static void say_limit(const struct runner *r, enum key key, const char *sentence
 	out_loud("%s: %s", sentence, who.p);
 }
 
+static void print_quarantined(struct buf *b, const struct run_quarantined *q)
+{
+	buf_add_escaped(b, str_of(q->object));
+	if (q->kept) {
+		buf_adds(b, " was made although it is protected; it was moved to ");
+		buf_add_escaped(b, str_of(q->kept));
+		if (q->restorable)
+			buf_addf(b, "; 'cordon quarantine restore %s' gets it back",
+				 quarantine_id(q->kept));
+	} else if (q->why) {
+		buf_addf(b,
+			 " is protected, and what the command may have made there is still there: "
+			 "%s; look at it before anything uses it",
+			 strerror(q->why));
+	} else {
+		buf_adds(b, " appeared during the run and was left: it is not known to be the "
+			    "command's");
+	}
+}
+
 /* What slipped past the guard, and the way back. */
 static void say_quarantined(const struct run_result *result)
 {
 	for (size_t i = 0; i < result->n_quarantined; i++) {
-		const struct run_quarantined *q = &result->quarantined[i];
 		autobuf struct buf text = buf_make((size_t)64 << 10);
 
-		buf_add_escaped(&text, str_of(q->object));
-		if (q->kept) {
-			buf_adds(&text, " was made although it is protected; it was moved to ");
-			buf_add_escaped(&text, str_of(q->kept));
-			buf_addf(&text, "; 'cordon quarantine restore %s' gets it back",
-				 quarantine_id(q->kept));
-		} else {
-			buf_adds(&text, " appeared during the run and was left: it is not "
-					"known to be the command's, or it could not be moved");
-		}
+		print_quarantined(&text, &result->quarantined[i]);
 		out_loud("%s", text.p);
 	}
 }

@@ -402,22 +402,28 @@ static void observe(struct guard *g, const struct request *q)
 
 /* --- the answer ----------------------------------------------------------------- */
 
-static enum sentry_call sentry_kind(enum call_kind kind)
+static enum inflight_kind made_by(enum call_kind kind)
 {
 	switch (kind) {
 	case CALL_MKDIR:
-		return SENTRY_DIR;
+		return INFLIGHT_DIR;
 	case CALL_LINK:
 	case CALL_RENAME:
-		return SENTRY_MOVE;
+		return INFLIGHT_MOVE;
 	case CALL_OPEN:
 	case CALL_OPENAT2:
 	case CALL_CREAT:
+		return INFLIGHT_FILE;
 	case CALL_MAKE:
 	case CALL_BIND:
-		return SENTRY_FILE;
+		return INFLIGHT_NODE;
 	}
-	return SENTRY_FILE;
+	return INFLIGHT_MOVE;
+}
+
+static void let_go_on(struct guard *g, const struct request *q)
+{
+	sentry_saw(&g->sentry, q->target.tid, q->call->data.nr, made_by(q->row->kind));
 }
 
 /* Whatever cannot be read is refused as the kernel would: going on would read it again,
@@ -439,7 +445,7 @@ static int judge(void *data, const struct seccomp_notif *call)
 	q.from_dirfd = dirfd_argument(call, row->from_dirfd);
 	q.flags = (uint32_t)argument(call, row->flags);
 	if (row->kind == CALL_OPENAT2) {
-		sentry_saw(&g->sentry, SENTRY_FILE);
+		let_go_on(g, &q);
 		return judge_openat2(&q);
 	}
 	n = read_path(g, &q);
@@ -449,7 +455,7 @@ static int judge(void *data, const struct seccomp_notif *call)
 	if (from < 0)
 		return (int)-from;
 	if (row->kind == CALL_BIND && n == 0) {
-		sentry_saw(&g->sentry, SENTRY_FILE);
+		let_go_on(g, &q);
 		return 0;
 	}
 	if (selection_has(&g->selection, (struct str){ g->path, (size_t)n }) ||
@@ -459,7 +465,7 @@ static int judge(void *data, const struct seccomp_notif *call)
 	if (g->observes && !g->told)
 		observe(g, &q);
 	if (!verdict)
-		sentry_saw(&g->sentry, sentry_kind(row->kind));
+		let_go_on(g, &q);
 	return verdict;
 }
 
@@ -473,21 +479,28 @@ static void broke(void *data, const struct cordon_error *why)
 }
 
 /* What was there although nothing let it be made. */
-static void found(void *data, const struct op *op, const char *kept)
+static void caught(void *data, struct str path, const struct rule *rule)
 {
 	struct guard *g = data;
-	struct violation v = { .op = VIOLATION_write,
-			       .source = VIOLATION_BY_guard,
-			       .object = op->path,
-			       .rule = op->rule };
+	struct violation v = {
+		.op = VIOLATION_write, .source = VIOLATION_BY_guard, .object = path, .rule = rule
+	};
+
+	violations_add(run_violations(g->run), &v);
+}
+
+static void told(void *data, struct str path, const char *kept, int why)
+{
+	struct guard *g = data;
 	struct run_quarantined *q = &g->quarantined[g->n_quarantined];
 
-	if (kept)
-		violations_add(run_violations(g->run), &v);
 	if (g->n_quarantined == RUN_QUARANTINED_MAX)
 		return;
-	*q = (struct run_quarantined){ arena_dup(g->arena, op->path),
-				       kept ? arena_dup(g->arena, str_of(kept)) : NULL };
+	*q = (struct run_quarantined){ .object = arena_dup(g->arena, path),
+				       .kept = kept ? arena_dup(g->arena, str_of(kept)) : NULL,
+				       .restorable = kept &&
+						     quarantine_holds(&g->sentry.quarantine, kept),
+				       .why = why };
 	g->n_quarantined += q->object && (q->kept || !kept);
 }
 
@@ -533,7 +546,8 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->view.root = -1;
 	g->arena = a;
 	g->plan = in->plan;
-	g->sentry.found = found;
+	g->sentry.caught = caught;
+	g->sentry.told = told;
 	g->sentry.data = g;
 	g->sentry.quarantine = (struct quarantine){ .home = in->situation->places.cordon_home.p,
 						    .workdir = in->situation->places.workdir,

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,22 +33,66 @@ static int open_to_read(int dir, const char *name, mode_t type)
 	return fd < 0 ? -errno : fd;
 }
 
-static int copy_entry(int from, const char *name, int to, const char *as, unsigned depth);
+/* What may still be copied. */
+struct copying {
+	uint64_t bytes, entries;
+};
 
-static int copy_file(int from, const char *name, int to, const char *as, mode_t mode)
+static int copy_entry(struct copying *c, int from, const char *name, int to, const char *as,
+		      unsigned depth);
+
+static int copy_data(struct copying *c, int in, int out, off_t from, off_t to)
+{
+	ssize_t n;
+
+	if ((uint64_t)(to - from) > c->bytes)
+		return -EFBIG;
+	c->bytes -= (uint64_t)(to - from);
+	if (lseek(out, from, SEEK_SET) < 0)
+		return -errno;
+	while (from < to) {
+		n = sendfile(out, in, &from, (size_t)(to - from));
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
+/* A file system without holes says that all is data. */
+static int copy_contents(struct copying *c, int in, int out)
+{
+	off_t at = 0, data, hole;
+	struct stat st;
+	int r = fstat(in, &st) < 0 ? -errno : 0;
+
+	while (r == 0 && at < st.st_size) {
+		data = lseek(in, at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break;
+		hole = data < 0 ? -1 : lseek(in, data, SEEK_HOLE);
+		if (hole < 0)
+			return -errno;
+		hole = hole < st.st_size ? hole : st.st_size;
+		r = copy_data(c, in, out, data, hole);
+		at = hole;
+	}
+	return r == 0 && ftruncate(out, st.st_size) < 0 ? -errno : r;
+}
+
+static int copy_file(struct copying *c, int from, const char *name, int to, const char *as,
+		     mode_t mode)
 {
 	autoclose int in = open_to_read(from, name, S_IFREG);
 	autoclose int out = -1;
-	ssize_t n;
+	int r;
 
 	if (in < 0)
 		return in;
 	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (out < 0)
 		return -errno;
-	while ((n = sendfile(out, in, NULL, (size_t)1 << 20)) > 0)
-		;
-	return n < 0 || fchmod(out, mode) < 0 ? -errno : 0;
+	r = copy_contents(c, in, out);
+	return r == 0 && fchmod(out, mode) < 0 ? -errno : r;
 }
 
 static int copy_link(int from, const char *name, int to, const char *as)
@@ -61,19 +106,20 @@ static int copy_link(int from, const char *name, int to, const char *as)
 	return symlinkat(text, to, as) < 0 ? -errno : 0;
 }
 
-static int copy_all(DIR *dir, int into, unsigned depth)
+static int copy_all(struct copying *c, DIR *dir, int into, unsigned depth)
 {
 	const struct dirent *e;
 	int r = 0;
 
 	for (errno = 0; r == 0 && (e = readdir(dir)); errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = copy_entry(dirfd(dir), e->d_name, into, e->d_name, depth);
+			r = copy_entry(c, dirfd(dir), e->d_name, into, e->d_name, depth);
 	/* A list that broke off is no whole copy, and the original would be removed. */
 	return r == 0 ? -errno : r;
 }
 
-static int copy_dir(int from, const char *name, int to, const char *as, mode_t mode, unsigned depth)
+static int copy_dir(struct copying *c, int from, const char *name, int to, const char *as,
+		    mode_t mode, unsigned depth)
 {
 	autoclose int fd = depth < DEPTH_MAX ? open_to_read(from, name, S_IFDIR) : -ELOOP;
 	autoclose int into = -1;
@@ -89,25 +135,28 @@ static int copy_dir(int from, const char *name, int to, const char *as, mode_t m
 	if (!dir)
 		return -errno;
 	(void)steal_fd(&fd);
-	r = copy_all(dir, into, depth + 1);
+	r = copy_all(c, dir, into, depth + 1);
 	closedir(dir);
 	return r == 0 && fchmod(into, mode) < 0 ? -errno : r;
 }
 
-static int copy_entry(int from, const char *name, int to, const char *as, unsigned depth)
+static int copy_entry(struct copying *c, int from, const char *name, int to, const char *as,
+		      unsigned depth)
 {
 	struct stat st;
 	mode_t mode;
 
+	if (!c->entries--)
+		return -EFBIG;
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	mode = st.st_mode & 0777;
 	if (S_ISREG(st.st_mode))
-		return copy_file(from, name, to, as, mode);
+		return copy_file(c, from, name, to, as, mode);
 	if (S_ISLNK(st.st_mode))
 		return copy_link(from, name, to, as);
 	if (S_ISDIR(st.st_mode))
-		return copy_dir(from, name, to, as, mode, depth);
+		return copy_dir(c, from, name, to, as, mode, depth);
 	/* A socket or a pipe has a name and no contents. */
 	return mknodat(to, as, (st.st_mode & S_IFMT) | mode, st.st_rdev) < 0 ? -errno : 0;
 }
@@ -137,7 +186,7 @@ static int rename_name(int from, const char *name, int to, const char *as)
 
 /* In a directory of its own first, so that nobody sees half of it in its place and what
  * a failure leaves is ours to remove. */
-static int copy_across(int from, const char *name, int to, const char *as)
+static int copy_across(struct copying *c, int from, const char *name, int to, const char *as)
 {
 	autoclose int own = -1;
 	char part[64];
@@ -149,16 +198,34 @@ static int copy_across(int from, const char *name, int to, const char *as)
 	if (mkdirat(to, part, 0700) < 0)
 		return errno == EEXIST ? -EBUSY : -errno;
 	own = openat(to, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	r = own < 0 ? -errno : copy_entry(from, name, own, "copy", 0);
+	r = own < 0 ? -errno : copy_entry(c, from, name, own, "copy", 0);
+	if (r == 0 && syncfs(own) < 0)
+		r = -errno;
 	if (r == 0)
 		r = rename_name(own, "copy", to, as);
 	(void)move_nowhere(to, part);
 	return r < 0 ? r : move_nowhere(from, name);
 }
 
-int move_name(int from, const char *name, int to, const char *as, bool across)
+int move_name(int from, const char *name, int to, const char *as, enum move_across across)
 {
+	struct copying c = { MOVE_BYTES_MAX, MOVE_ENTRIES_MAX };
 	int r = rename_name(from, name, to, as);
 
-	return r == -EXDEV && across ? copy_across(from, name, to, as) : r;
+	if (r != -EXDEV || across == MOVE_NOT_ACROSS)
+		return r;
+	if (across == MOVE_ALL)
+		c = (struct copying){ UINT64_MAX, UINT64_MAX };
+	return copy_across(&c, from, name, to, as);
+}
+
+int move_aside(int dir, const char *name, char ret_name[NAME_MAX + 1])
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return -EIO;
+	snprintf(ret_name, NAME_MAX + 1, ".cordon-taken-%016llx%016llx",
+		 (unsigned long long)random[0], (unsigned long long)random[1]);
+	return rename_name(dir, name, dir, ret_name);
 }

@@ -8,14 +8,25 @@
 #ifndef CORDON_RUN_MOVE_H
 #define CORDON_RUN_MOVE_H
 
-#include <stdbool.h>
+#include <limits.h>
+#include <stdint.h>
 
-/* Moves `name` of a directory to `as` of another. Across file systems only with `across`
- * (-EXDEV otherwise), by a copy that appears whole; nobody may change the original then.
- * Returns 0 or -errno: -EEXIST when there is something at `as`, whatever it is. After a
- * failure the original is where it was; only when a copied one could not be removed are
- * there both. */
-int move_name(int from, const char *name, int to, const char *as, bool across);
+enum move_across {
+	MOVE_NOT_ACROSS, /* -EXDEV */
+	MOVE_SOME,	 /* -EFBIG above the bounds here */
+	MOVE_ALL,
+};
+#define MOVE_BYTES_MAX ((uint64_t)1 << 30) /* holes do not count */
+#define MOVE_ENTRIES_MAX 100000
+
+/* Moves `name` of a directory to `as` of another; `across` file systems by a copy that
+ * appears whole and is on the disk before the original goes; nobody may change that
+ * meanwhile. Holes stay holes. Returns 0 or -errno: -EEXIST when there is something at
+ * `as`, whatever it is. After a failure the original is where it was; only when a copied
+ * one could not be removed are there both. */
+int move_name(int from, const char *name, int to, const char *as, enum move_across across);
+/* Gives `name` another one in its directory that nobody can foresee. */
+int move_aside(int dir, const char *name, char ret_name[NAME_MAX + 1]);
 /* Removes `name`, however deep. Returns 0 or -errno. */
 int move_nowhere(int dir, const char *name);
 

@@ -98,32 +98,95 @@ static bool write_record(const struct quarantine *q, struct str from, const char
 	return false;
 }
 
-int quarantine_take(struct quarantine *q, int dir, const char *name, struct str from, bool quiet,
-		    char ret_path[PATH_MAX])
+static void name_entry(unsigned number, char as[16], char record[32])
+{
+	snprintf(as, 16, "%u", number);
+	snprintf(record, 32, "%u.json", number);
+}
+
+/* Without a record, as on a full disk, it must not stay where it is either. */
+int quarantine_take(struct quarantine *q, int dir, const char *name, struct str from,
+		    struct quarantine_ticket *ret)
+{
+	struct quarantine_ticket t = { .number = q->taken, .dir = fcntl(dir, F_DUPFD_CLOEXEC, 0) };
+	char as[16], record[32];
+	bool made = make_dir(q) == 0;
+	int r = t.dir < 0 ? -errno : 0;
+
+	name_entry(t.number, as, record);
+	if (made)
+		(void)write_record(q, from, record);
+	if (r == 0)
+		r = move_aside(dir, name, t.name);
+	if (r < 0) {
+		unlinkat(q->held, record, 0);
+		fd_close(&t.dir);
+		return r;
+	}
+	q->taken++;
+	*ret = t;
+	return 0;
+}
+
+/* The directory where it waits may have lost its owner's rights, too. */
+static int move_in(const struct quarantine *q, const struct quarantine_ticket *t, const char *as)
+{
+	mode_t former;
+	int r = move_name(t->dir, t->name, q->held, as, MOVE_SOME);
+
+	if (r != -EACCES || fd_open_up(t->dir, &former) < 0)
+		return r;
+	r = move_name(t->dir, t->name, q->held, as, MOVE_SOME);
+	fd_set_mode(t->dir, former);
+	return r;
+}
+
+static int path_aside(const struct quarantine_ticket *t, char ret_path[PATH_MAX])
+{
+	ssize_t n;
+
+	if (faccessat(t->dir, t->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		return -ENOENT;
+	n = fd_path(t->dir, ret_path);
+	if (n < 0)
+		return (int)n;
+	return snprintf(ret_path + n, PATH_MAX - (size_t)n, "/%s", t->name) < PATH_MAX - n
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+int quarantine_finish(struct quarantine *q, struct quarantine_ticket *t, char ret_path[PATH_MAX])
 {
 	char as[16], record[32];
-	int r = make_dir(q);
+	int r;
 
-	if (r < 0)
-		return r;
-	snprintf(as, sizeof(as), "%u", q->taken);
-	snprintf(record, sizeof(record), "%u.json", q->taken);
-	if (snprintf(ret_path, PATH_MAX, "%s/%s", q->dir, as) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	/* Without a record, as on a full disk, it must not stay where it is either. */
-	(void)write_record(q, from, record);
-	r = move_name(dir, name, q->held, as, quiet);
+	name_entry(t->number, as, record);
+	r = q->held < 0 ? -ENOENT : move_in(q, t, as);
 	/* A copy whose original could not be removed is kept, with its record. */
-	if (r == 0 || faccessat(q->held, as, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		q->taken++;
-	else
+	if (r == 0 || faccessat(q->held, as, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		r = snprintf(ret_path, PATH_MAX, "%s/%s", q->dir, as) < PATH_MAX ? 0
+										 : -ENAMETOOLONG;
+	} else {
 		unlinkat(q->held, record, 0);
+		r = path_aside(t, ret_path);
+	}
+	fd_close(&t->dir);
 	return r;
+}
+
+bool quarantine_holds(const struct quarantine *q, const char *path)
+{
+	size_t n = strlen(q->dir);
+
+	return n && strncmp(path, q->dir, n) == 0 && path[n] == '/';
 }
 
 void quarantine_release(struct quarantine *q)
 {
 	fd_close(&q->held);
+	/* Unless something stays. */
+	if (q->dir[0])
+		rmdir(q->dir);
 }
 
 const char *quarantine_id(const char *path)

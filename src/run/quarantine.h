@@ -31,12 +31,29 @@ struct quarantine {
 	int held;	    /* that directory, locked; its owner sets -1 */
 };
 
-/* Moves `name` of the directory there; `from` is its whole path. Never follows a link,
- * never replaces anything. Returns 0 with the new path, or -errno with everything as it
- * was. Across file systems (-EXDEV) it is copied and removed only with `quiet`: when
- * nobody can change it. */
-int quarantine_take(struct quarantine *q, int dir, const char *name, struct str from, bool quiet,
-		    char ret_path[PATH_MAX]);
+/* Something that was taken, until it lies where it stays. */
+struct quarantine_ticket {
+	unsigned number;
+	int dir;		 /* where it waits, O_PATH */
+	char name[NAME_MAX + 1]; /* under this name */
+};
+
+/* Takes `name` of the directory, whose whole path is `from`, out of its place, by another
+ * name beside it that nobody can foresee. Never follows a link, never replaces anything.
+ * Returns 0 with a ticket, which must be given to quarantine_finish, or -errno with
+ * everything as it was.
+ *
+ * It does not go further while the run goes on: with a directory in the quarantine as its
+ * current one, a process could go up from there into cordon's home, past whatever is
+ * mounted over that. */
+int quarantine_take(struct quarantine *q, int dir, const char *name, struct str from,
+		    struct quarantine_ticket *ret);
+/* When no process of the run is left. Returns 0 with the path where it stays: in the
+ * quarantine, or beside its old name when it could not be moved there (a full disk, too
+ * much to copy); -ENOENT when somebody took it away. */
+int quarantine_finish(struct quarantine *q, struct quarantine_ticket *ticket,
+		      char ret_path[PATH_MAX]);
+bool quarantine_holds(const struct quarantine *q, const char *path);
 void quarantine_release(struct quarantine *q); /* the run is over */
 /* The id of what was moved to `path`: the end of that text. */
 const char *quarantine_id(const char *path);

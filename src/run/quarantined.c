@@ -261,14 +261,10 @@ static int cannot_restore(const struct destination *t, int errnum, struct cordon
 
 static const char *whole_path(struct arena *a, int dir, const char *name)
 {
-	char link[64], text[PATH_MAX];
-	ssize_t n;
+	char text[PATH_MAX];
+	ssize_t n = fd_path(dir, text);
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
-	n = readlink(link, text, sizeof(text));
-	if (n <= 0 || n == (ssize_t)sizeof(text))
-		return NULL;
-	return arena_printf(a, "%.*s%s%s", (int)n, text, n > 1 ? "/" : "", name);
+	return n <= 0 ? NULL : arena_printf(a, "%s%s%s", text, n > 1 ? "/" : "", name);
 }
 
 int quarantine_restore(struct arena *a, const struct quarantined *q, const char *to,
@@ -293,7 +289,7 @@ int quarantine_restore(struct arena *a, const struct quarantined *q, const char 
 	if (!path)
 		return err_nomem(err, stage);
 	t.text = str_of(path);
-	r = move_name(run, name_of(q), dir, t.name, true);
+	r = move_name(run, name_of(q), dir, t.name, MOVE_ALL);
 	if (r < 0)
 		return cannot_restore(&t, -r, err);
 	forget(q, run);

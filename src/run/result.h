@@ -44,10 +44,13 @@ struct run_result {
 	size_t survivors; /* processes that outlived the command and had to be ended */
 	size_t left;	  /* processes that could not be ended: 0 unless the kernel refused */
 	const char *debris; /* a directory of the run that could not be removed; or NULL */
-	/* Names that appeared although they are protected, and where they are now (NULL:
-	 * left, for the command may not have made them); in the arena of the run. */
+	/* Names that appeared although they are protected, and where they are now; in the
+	 * arena of the run. `kept` is NULL for what was left: it is not known to be the
+	 * command's, or could not be taken or looked at because of `why`. */
 	struct run_quarantined {
 		const char *object, *kept;
+		bool restorable; /* kept in the quarantine */
+		int why;	 /* errno, or 0 */
 	} quarantined[RUN_QUARANTINED_MAX];
 	size_t n_quarantined;
 	bool captured;

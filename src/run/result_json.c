@@ -2,6 +2,8 @@
 /* The members of the JSON result that a run alone knows. */
 #include "run/result.h"
 
+#include <string.h>
+
 #include "fmt/json.h"
 
 static bool set(json_t *object, const char *key, json_t *value)
@@ -51,7 +53,9 @@ static bool set_quarantined(const struct run_result *r, json_t *object)
 		       json_set_text(one, "object", str_of(r->quarantined[i].object)) &&
 		       (r->quarantined[i].kept
 				? json_set_text(one, "kept", str_of(r->quarantined[i].kept))
-				: set(one, "kept", json_null()));
+				: set(one, "kept", json_null())) &&
+		       (!r->quarantined[i].why ||
+			set(one, "error", json_string(strerror(r->quarantined[i].why))));
 	}
 	return fine;
 }

@@ -1,96 +1,203 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at the places of guarded names. */
+/* Looking at the places of guarded names, from the root down. */
 #include "run/sentry.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
 
-#define NS ((int64_t)1000000000)
-/* Times of files come from a clock that ticks slowly. */
-#define SLACK (NS / 50)
-/* How long a call that goes on may take to make its name, on a busy machine. */
-#define PATIENCE (2 * NS)
 #define LOOK_MS 20
 #define LAST_LOOK_MS 2000
+#define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME_COARSE, &t);
-	return t.tv_sec * NS + t.tv_nsec;
-}
-
-/* The directory itself, through no link: the command may have put one in its place. */
-static int open_dir(const struct sentry_name *n)
-{
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS };
-
-	return (int)syscall(SYS_openat2, AT_FDCWD, n->dir, &how, sizeof(how));
-}
+/* --- one object ----------------------------------------------------------------- */
 
 static int64_t time_of(const struct statx_timestamp *t)
 {
-	return t->tv_sec * NS + t->tv_nsec;
+	return t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-static bool called(const struct sentry *s, int64_t when, enum sentry_call call)
+static struct sentry_id id_of(const struct statx *st)
 {
-	size_t n = s->n_calls < SENTRY_CALLS ? s->n_calls : SENTRY_CALLS;
-
-	for (size_t i = 0; i < n; i++)
-		if (s->calls[i].call == call && when >= s->calls[i].time - SLACK &&
-		    when <= s->calls[i].time + PATIENCE)
-			return true;
-	return false;
+	return (struct sentry_id){ .ino = st->stx_ino,
+				   .major = st->stx_dev_major,
+				   .minor = st->stx_dev_minor,
+				   .born = st->stx_mask & STATX_BTIME ? time_of(&st->stx_btime)
+								      : 0 };
 }
 
-/* Moving gives a name without making an object; that shows as a change only. */
-static bool made_inside(const struct sentry *s, const struct statx *st)
+static bool same(const struct sentry_id *a, const struct sentry_id *b)
 {
-	bool dir = S_ISDIR(st->stx_mode);
-	int64_t changed = time_of(&st->stx_ctime);
-	int64_t born = st->stx_mask & STATX_BTIME ? time_of(&st->stx_btime) : changed;
+	return a->ino == b->ino && a->major == b->major && a->minor == b->minor &&
+	       a->born == b->born;
+}
 
-	if (born < s->started - SLACK)
+/* Nobody can set back when an object was made, nor when it was changed last: moving or
+ * linking it changes it. A file system that does not tell the first leaves the second. */
+static bool made_inside(const struct sentry *s, const struct sentry_place *p,
+			const struct statx *st)
+{
+	const struct inflight *f = &s->inflight;
+	int64_t changed = time_of(&st->stx_ctime), fine = p->fine_at;
+	bool dated = st->stx_mask & STATX_BTIME;
+	int64_t from = dated ? time_of(&st->stx_btime) : fine;
+	int64_t to = dated ? from : changed;
+
+	if (inflight_during(f, INFLIGHT_MOVE, fine, fine, changed))
+		return true;
+	if (S_ISDIR(st->stx_mode))
+		return inflight_during(f, INFLIGHT_DIR, fine, from, to);
+	return inflight_during(f, INFLIGHT_NODE, fine, from, to) ||
+	       (S_ISREG(st->stx_mode) && inflight_during(f, INFLIGHT_FILE, fine, from, to));
+}
+
+/* --- one place ------------------------------------------------------------------ */
+
+/* Once in a look: the mode is put back at its end. */
+static bool open_up(struct sentry_place *dir)
+{
+	if (dir->opened_up)
 		return false;
-	return called(s, born, dir ? SENTRY_DIR : SENTRY_FILE) || called(s, changed, SENTRY_MOVE);
+	dir->opened_up = fd_open_up(dir->fd, &dir->former) == 0;
+	return dir->opened_up;
 }
 
-static void look_at(struct sentry *s, struct sentry_name *n, bool quiet)
+static int stat_in(struct sentry_place *dir, const char *name, struct statx *ret)
 {
-	autoclose int dir = open_dir(n);
-	char kept[PATH_MAX];
-	struct statx st;
-	bool told = n->told;
-	int r = -EPERM;
+	unsigned mask = STATX_BASIC_STATS | STATX_BTIME;
 
-	if (dir < 0)
-		return;
-	if (statx(dir, n->name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) < 0) {
-		n->there = false;
+	do
+		if (statx(dir->fd, name, AT_SYMLINK_NOFOLLOW, mask, ret) == 0)
+			return 0;
+	while (errno == EACCES && open_up(dir));
+	return -errno;
+}
+
+static int take(struct sentry *s, struct sentry_place *p, struct sentry_place *dir)
+{
+	struct quarantine_ticket t;
+	int r;
+
+	do
+		r = quarantine_take(&s->quarantine, dir->fd, p->name, str_of(p->path), &t);
+	while (r == -EACCES && open_up(dir));
+	if (r < 0)
+		return r;
+	if (s->n_taken == SENTRY_TAKEN_MAX) {
+		fd_close(&t.dir);
+		return 0;
+	}
+	s->taken[s->n_taken].path = p->path;
+	s->taken[s->n_taken++].ticket = t;
+	return 0;
+}
+
+/* Something that should not be there. What could not be taken is tried again, and is one
+ * violation. */
+static void seize(struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
+		  const struct statx *st)
+{
+	struct sentry_id id = id_of(st);
+	bool again = p->stuck && same(&id, &p->prey);
+	int r;
+
+	if (!again && !made_inside(s, p, st)) {
+		p->known = p->told = true;
+		p->left = id;
 		return;
 	}
-	if (n->there)
+	r = take(s, p, dir);
+	if (r == -ENOENT)
 		return;
-	if (made_inside(s, &st))
-		r = quarantine_take(&s->quarantine, dir, n->name, n->op->path, quiet, kept);
-	/* It is gone again, or will be copied in the last look. */
-	if (r == -ENOENT || (r == -EXDEV && !quiet))
+	p->stuck = r < 0;
+	p->prey = id;
+	p->why = -r;
+	if (!again)
+		s->caught(s->data, str_of(p->path), p->rule);
+}
+
+static void fine(const struct sentry *s, struct sentry_place *p)
+{
+	p->stuck = false;
+	p->why = 0;
+	p->fine_at = s->looks;
+}
+
+static void enter(struct sentry_place *p, struct sentry_place *dir, const struct statx *st)
+{
+	if (!p->leads || !S_ISDIR(st->stx_mode))
 		return;
-	/* What could not be moved is tried again, and told once. */
-	n->told = r < 0;
-	if (r == 0 || !told)
-		s->found(s->data, n->op, r < 0 ? NULL : kept);
+	p->fd = openat(dir->fd, p->name, DIR_FLAGS);
+	/* Replaced just now, as a rule, and seen the next time. */
+	if (p->fd < 0)
+		p->why = errno;
+}
+
+static void look_at(struct sentry *s, struct sentry_place *p, struct sentry_place *dir)
+{
+	struct sentry_id id;
+	struct statx st;
+	int r = stat_in(dir, p->name, &st);
+
+	if (r == -ENOENT || r == -ENOTDIR) {
+		fine(s, p);
+	} else if (r < 0) {
+		/* What is hidden may be anything. */
+		p->why = p->blind ? 0 : -r;
+	} else {
+		id = id_of(&st);
+		if (!(p->known && same(&id, &p->left)) && (p->guarded || !S_ISDIR(st.stx_mode))) {
+			seize(s, p, dir, &st);
+			return;
+		}
+		fine(s, p);
+		enter(p, dir, &st);
+	}
+}
+
+static void first_look_at(struct sentry *s, struct sentry_place *p, struct sentry_place *dir)
+{
+	struct statx st;
+	int r = stat_in(dir, p->name, &st);
+
+	fine(s, p);
+	p->known = r == 0;
+	p->blind = r < 0 && r != -ENOENT && r != -ENOTDIR;
+	if (!p->known)
+		return;
+	p->left = id_of(&st);
+	enter(p, dir, &st);
+}
+
+/* --- all of them ---------------------------------------------------------------- */
+
+static void look(struct sentry *s,
+		 void (*at)(struct sentry *s, struct sentry_place *p, struct sentry_place *dir))
+{
+	struct sentry_place *all = s->places.at;
+
+	if (!s->places.n)
+		return;
+	s->looks = inflight_now();
+	all[0].fd = open("/", DIR_FLAGS);
+	for (size_t i = 1; i < s->places.n; i++) {
+		struct sentry_place *dir = &all[all[i].above];
+
+		if (dir->fd >= 0)
+			at(s, &all[i], dir);
+		else if (!dir->why)
+			fine(s, &all[i]);
+	}
+	for (size_t i = s->places.n; i-- > 0;) {
+		if (all[i].opened_up)
+			fd_set_mode(all[i].fd, all[i].former);
+		all[i].opened_up = false;
+		fd_close(&all[i].fd);
+	}
 }
 
 /* A call that went on may take its time: the looks become rare, but do not end at once. */
@@ -98,54 +205,71 @@ static void look_again(void *data)
 {
 	struct sentry *s = data;
 
-	vec_each(n, &s->names)
-		look_at(s, n, false);
+	inflight_settle(&s->inflight);
+	look(s, look_at);
 	s->pause *= 2;
+	if (s->pause > LAST_LOOK_MS && s->inflight.n_open)
+		s->pause = LAST_LOOK_MS;
 	if (s->pause <= LAST_LOOK_MS)
 		loop_set_timer(s->loop, &s->timer, s->pause);
 }
 
-static void first_look(struct sentry *s)
+void sentry_saw(struct sentry *s, pid_t tid, int nr, enum inflight_kind kind)
 {
-	vec_each(n, &s->names) {
-		autoclose int dir = open_dir(n);
-		struct stat st;
-
-		n->there = dir >= 0 && fstatat(dir, n->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	}
-}
-
-void sentry_saw(struct sentry *s, enum sentry_call call)
-{
-	size_t i = s->n_calls++ & (SENTRY_CALLS - 1);
-
-	if (s->n_calls == 1)
-		first_look(s);
-	s->calls[i].time = now();
-	s->calls[i].call = call;
+	if (!s->began)
+		look(s, first_look_at);
+	s->began = true;
+	inflight_add(&s->inflight, tid, nr, kind);
 	if (s->pause == LOOK_MS && s->timer.set)
 		return;
 	s->pause = LOOK_MS;
 	loop_set_timer(s->loop, &s->timer, LOOK_MS);
 }
 
+/* --- begin and end -------------------------------------------------------------- */
+
+/* The number of the place, made where it is missing; SIZE_MAX without memory. */
+static size_t place_at(struct sentry *s, struct arena *a, struct str path, size_t above)
+{
+	struct sentry_place *p;
+
+	for (size_t i = s->places.n; i-- > 0;)
+		if (str_eq(str_of(s->places.at[i].path), path))
+			return i;
+	p = vec_push(&s->places, a);
+	if (!p)
+		return SIZE_MAX;
+	*p = (struct sentry_place){ .path = arena_dup(a, path), .above = above, .fd = -1 };
+	if (!p->path)
+		return SIZE_MAX;
+	p->name = strrchr(p->path, '/') + 1;
+	return s->places.n - 1;
+}
+
 static int add_name(struct sentry *s, struct arena *a, const struct op *op)
 {
-	struct sentry_name n = { .op = op,
-				 .dir = arena_dup(a, path_parent(op->path)),
-				 .name = arena_dup(a, path_last(op->path)) };
-	struct sentry_name *slot = n.dir && n.name ? vec_push(&s->names, a) : NULL;
+	struct str rest = op->path, part;
+	size_t at = place_at(s, a, STR("/"), 0);
 
-	if (!slot)
+	while (at != SIZE_MAX && path_next(&rest, &part)) {
+		struct str path = str_take(op->path, (size_t)(part.p - op->path.p) + part.n);
+		size_t above = at;
+
+		s->places.at[above].leads = true;
+		at = place_at(s, a, path, above);
+		if (at != SIZE_MAX && !s->places.at[at].rule)
+			s->places.at[at].rule = op->rule;
+	}
+	if (at == SIZE_MAX)
 		return -1;
-	*slot = n;
+	s->places.at[at].guarded = true;
+	s->places.at[at].rule = op->rule;
 	return 0;
 }
 
 int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const struct plan *plan,
 		 struct cordon_error *err)
 {
-	s->started = now();
 	s->loop = loop;
 	s->timer = (struct loop_timer){ .fired = look_again, .data = s };
 	vec_each(op, &plan->ops)
@@ -154,13 +278,27 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 	return 0;
 }
 
+static void tell(struct sentry *s)
+{
+	char kept[PATH_MAX];
+
+	for (size_t i = 0; i < s->n_taken; i++)
+		if (quarantine_finish(&s->quarantine, &s->taken[i].ticket, kept) == 0)
+			s->told(s->data, str_of(s->taken[i].path), kept, 0);
+	vec_each(p, &s->places)
+		if (p->told || p->why)
+			s->told(s->data, str_of(p->path), NULL, p->why);
+}
+
 void sentry_end(struct sentry *s)
 {
 	if (!s->loop)
 		return;
 	loop_clear_timer(s->loop, &s->timer);
-	vec_each(n, &s->names)
-		look_at(s, n, true);
+	if (s->began) {
+		look(s, look_at);
+		tell(s);
+	}
 	quarantine_release(&s->quarantine);
 	s->loop = NULL;
 }

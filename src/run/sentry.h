@@ -3,14 +3,16 @@
  * sentry: what a racing thread slipped past the guard does not stay.
  *
  * While calls that make names go on, the guarded names are looked at every few
- * milliseconds, and once more when the run is over. What is there then and was made by a
- * call from inside goes to quarantine. Inotify would tell sooner, but closing it waits for
- * the kernel longer than most runs take (8 to 20 ms).
+ * milliseconds, and once more when the run is over; so are the directories that lead to
+ * them, where nothing may be but a directory. What is there then and was made, or moved
+ * there, by a call from inside is taken away (quarantine.h). Inotify would tell sooner, but
+ * closing it waits for the kernel longer than most runs take (8 to 20 ms).
  *
- * What is left alone, and only told: whatever was there at the start, whatever is older
- * than the run (a directory of the user's that was moved there), and what no call from
- * inside can have made - one of its kind that went on shortly before the name was made.
- * Names are looked at in the directory itself, without following a link.
+ * What is left alone, and told: what no call from inside can have put there - one of its
+ * kind that was under way when it was made (inflight.h). What was there at the start is
+ * left alone as long as it is the same object. Names are looked at in the directory
+ * itself, without following a link; a directory whose owner has no rights is given them
+ * for that long.
  */
 #ifndef CORDON_RUN_SENTRY_H
 #define CORDON_RUN_SENTRY_H
@@ -19,41 +21,68 @@
 
 #include "base/loop.h"
 #include "plan/plan.h"
+#include "run/inflight.h"
 #include "run/quarantine.h"
 
-#define SENTRY_CALLS 4096 /* a power of two */
+#define SENTRY_TAKEN_MAX 64 /* each holds a descriptor; more stay under another name */
 
-enum sentry_call { SENTRY_FILE, SENTRY_DIR, SENTRY_MOVE };
+struct sentry_id {
+	uint64_t ino;
+	uint32_t major, minor;
+	int64_t born; /* a removed object's number is given to the next */
+};
 
-struct sentry_name {
-	const struct op *op;
-	const char *dir, *name;
-	bool there, told; /* before the first call; that it was left */
+/* A guarded name, or a directory on the way to one. */
+struct sentry_place {
+	const char *path, *name;
+	const struct rule *rule;
+	size_t above; /* its number; the first place is "/" */
+	bool guarded; /* nothing may be here; otherwise a directory may */
+	bool leads;   /* to another place */
+	bool blind;   /* it could not be looked at from the start: not the caller's */
+	/* What is left alone: from the start, or for it is not the command's (told). */
+	bool known, told;
+	struct sentry_id left;
+	/* What should go and could not be taken. */
+	bool stuck;
+	struct sentry_id prey;
+	int why;	 /* for what it could not be taken or looked at: errno */
+	int64_t fine_at; /* when nothing was wrong here last */
+	/* During a look. */
+	int fd; /* the directory, O_PATH */
+	bool opened_up;
+	mode_t former;
 };
 
 struct sentry {
-	/* Set by the owner before sentry_begin. `kept` is NULL for what was left. */
-	void (*found)(void *data, const struct op *op, const char *kept);
+	/* Set by the owner before sentry_begin. A violation, once for each object; and in
+	 * the end what became of it: `kept` is where it is; or NULL when it is still there,
+	 * with `why` an errno, 0: it is not known to be the command's. */
+	void (*caught)(void *data, struct str path, const struct rule *rule);
+	void (*told)(void *data, struct str path, const char *kept, int why);
 	void *data;
 	struct quarantine quarantine;
 	/* Its own. */
 	struct loop *loop;
 	struct loop_timer timer;
-	uint64_t pause;	 /* milliseconds to the look the timer is set for */
-	int64_t started; /* nanoseconds, as times of files */
-	VEC(struct sentry_name) names;
+	uint64_t pause; /* milliseconds to the look the timer is set for */
+	bool began;	/* the first call was seen */
+	int64_t looks;	/* when the look at hand began */
+	VEC(struct sentry_place) places;
+	struct inflight inflight;
 	struct {
-		int64_t time;
-		enum sentry_call call;
-	} calls[SENTRY_CALLS];
-	size_t n_calls;
+		const char *path;
+		struct quarantine_ticket ticket;
+	} taken[SENTRY_TAKEN_MAX];
+	size_t n_taken;
 };
 
 int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const struct plan *plan,
 		 struct cordon_error *err);
-/* A call of this kind is about to go on. */
-void sentry_saw(struct sentry *s, enum sentry_call call);
-/* Looks at every name a last time. Accepts one that was never begun. */
+/* A call of this thread is about to go on. */
+void sentry_saw(struct sentry *s, pid_t tid, int nr, enum inflight_kind kind);
+/* Looks a last time, when no process of the run is left. Accepts one that was never
+ * begun. */
 void sentry_end(struct sentry *s);
 
 #endif

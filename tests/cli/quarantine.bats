@@ -242,7 +242,7 @@ soon() {
 }
 
 taken() {
-	compgen -G "$TOP/*/0" >/dev/null
+	compgen -G "$TOP/*/0.json" >/dev/null && [ ! -e "$1" ]
 }
 
 # Directories are made inside all the time, so one made from here counts as the
@@ -258,7 +258,7 @@ taken() {
 	soon test -e began || fail "the command did not begin"
 	for name in .claude .mcp.json .vscode; do
 		mkdir "$name"
-		soon taken && break
+		soon taken "$name" && break
 	done
 	run cordon quarantine clear
 	assert_status 125

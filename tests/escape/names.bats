@@ -244,24 +244,61 @@ except OSError as e:
 	assert_json '.violations[0].count >= 1000'
 }
 
-# raced KIND: whoever wins, nothing of that name is there afterwards, and what was made
-# is in quarantine, whole.
+# raced KIND [NAME [OLD]]: whoever wins, nothing of that name is there afterwards, and what
+# was made is in quarantine, whole. $BEFORE and $AFTER run inside, $RESTORE names a directory
+# that is open again in the end.
 raced() {
-	run --separate-stderr timeout -k 5 200 "$CORDON" run -q --json -- \
-		./attack race "$1" 20000 harmless .claude
-	assert_success
-	refute_file .claude
+	local name=${2:-.claude}
+	run --separate-stderr timeout -k 5 200 "$CORDON" run -q --json "${FLAGS[@]}" -- sh -c \
+		"${BEFORE:-:}"'; ./attack race "$@"; status=$?; '"${AFTER:-:}"'; exit $status' sh \
+		"$1" 20000 "$(dirname "$name")/harmless" "$name" ${3:+"$3"}
+	if [ -n "${RESTORE:-}" ]; then
+		chmod u+rwx "$RESTORE"
+	fi
+	refute_file "$name"
 	assert_json '.exit_code == 0 or .exit_code == 10'
 	if jq -e '.exit_code == 0' <<<"$output" >/dev/null; then
 		assert_json '.quarantined | length >= 1 and all(.kept != null)'
-		assert_json '.violations | any(.source == "guard" and (.object | endswith("/.claude")))'
+		assert_json '.violations | any(.source == "guard" and (.object | endswith("/'"$name"'")))'
 		assert_file "$(jq -r '.quarantined[0].kept' <<<"$output")"
 	fi
+	run compgen -G "$(dirname "$name")/.cordon-*"
+	assert_output ""
 }
 
 @test "H48 a thread that changes the path: the name is gone when cordon returns" {
 	raced mkdir
 	raced file
+	raced symlink
+}
+
+@test "H48 the same without namespaces" {
+	FLAGS=(--backend landlock --fallback degrade)
+	run --separate-stderr cordon run -q --json "${FLAGS[@]}" -- true
+	jq -e '.enforced | index("guard")' <<<"$output" >/dev/null ||
+		must_or_skip "no guard without namespaces"
+	raced mkdir
+	raced file
+}
+
+@test "H48 what is older than the run and is moved or linked there" {
+	echo old >old
+	raced link .mcp.json old
+	assert_equal "$(cat old)" old
+	raced rename .mcp.json old
+}
+
+@test "H48 a file or a link where a directory leads to a protected name" {
+	raced file .git
+	raced symlink .git
+}
+
+@test "H48 a directory that was closed afterwards holds and hides nothing" {
+	local mode
+	for mode in 0555 0000; do
+		BEFORE='mkdir -p .git' AFTER="chmod $mode .git" RESTORE=.git \
+			raced file .git/config.worktree
+	done
 }
 
 @test "H48 the same where the quarantine is on another file system" {
@@ -271,6 +308,34 @@ raced() {
 	raced file
 	rm -rf "$CORDON_HOME"
 	unset CORDON_HOME
+}
+
+@test "H48 a quarantine that cannot be made keeps no name in its place" {
+	CORDON_HOME=$SCRATCH/closed
+	export CORDON_HOME
+	mkdir -p "$CORDON_HOME"
+	: >"$CORDON_HOME/quarantine"
+	run --separate-stderr timeout -k 5 200 "$CORDON" run -q --json -- \
+		./attack race file 20000 harmless .mcp.json
+	assert_json '.exit_code == 0 or .exit_code == 10'
+	refute_file .mcp.json
+	if jq -e '.exit_code == 0' <<<"$output" >/dev/null; then
+		assert_json '.quarantined | length >= 1 and all(.kept | contains("/.cordon-taken-"))'
+		assert_file "$(jq -r '.quarantined[0].kept' <<<"$output")"
+	fi
+}
+
+@test "H48 from a directory that was taken away no way leads into cordon's home" {
+	cd "$HOME"
+	cp "$ATTACK_PATH" attack
+	run --separate-stderr timeout -k 5 200 "$CORDON" run -q --workdir "$HOME" -- \
+		./attack race-stay 20000 harmless .claude
+	if [ "$status" -eq 0 ]; then
+		assert_contains "now in $HOME/.cordon-taken-"
+	else
+		assert_status 10
+	fi
+	refute_file "$HOME/.claude"
 }
 
 @test "what somebody else makes meanwhile is left, and told" {

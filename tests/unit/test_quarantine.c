@@ -61,10 +61,13 @@ static void write_file(const char *path, const char *text)
 
 static const char *take(const char *name)
 {
+	struct quarantine_ticket t;
 	char kept[PATH_MAX];
 
-	cr_assert_eq(quarantine_take(&q, dir, name, str_of(in_work(name)), false, kept), 0);
+	cr_assert_eq(quarantine_take(&q, dir, name, str_of(in_work(name)), &t), 0);
 	cr_assert_neq(faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW), 0);
+	cr_assert_eq(quarantine_finish(&q, &t, kept), 0);
+	cr_assert(quarantine_holds(&q, kept), "%s", kept);
 	return arena_dup(&a, str_of(kept));
 }
 
@@ -191,9 +194,9 @@ Test(quarantine, a_record_alone_can_be_removed)
 
 Test(quarantine, what_cannot_be_taken_leaves_no_record)
 {
-	char kept[PATH_MAX];
+	struct quarantine_ticket t;
 
-	cr_assert_eq(quarantine_take(&q, dir, "absent", STR("/absent"), false, kept), -ENOENT);
+	cr_assert_eq(quarantine_take(&q, dir, "absent", STR("/absent"), &t), -ENOENT);
 	cr_assert_eq(listed().items.n, 0);
 }
 
@@ -222,8 +225,12 @@ Test(quarantine, the_way_back_goes_through_no_link)
 	const char *path;
 
 	cr_assert_eq(mkdir(in_work("d"), 0700), 0);
+	close(dir);
+	dir = open(in_work("d"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	write_file(in_work("d/f"), "");
-	take("d/f");
+	work = in_work("d");
+	take("f");
+	work = arena_dup(&a, path_parent(str_of(work)));
 	quarantine_release(&q);
 	cr_assert_eq(rename(in_work("d"), in_work("e")), 0);
 	cr_assert_eq(symlink("e", in_work("d")), 0);
@@ -260,6 +267,53 @@ Test(quarantine, modes_hold_nothing)
 	cr_assert_eq(listed().items.n, 0);
 }
 
+/* Where it waits nothing can be foreseen, and it is not in the quarantine yet. */
+Test(quarantine, nothing_goes_there_before_the_end)
+{
+	struct quarantine_ticket t;
+	struct stat st;
+	char kept[PATH_MAX];
+
+	cr_assert_eq(mkdir(in_work("d"), 0700), 0);
+	cr_assert_eq(quarantine_take(&q, dir, "d", str_of(in_work("d")), &t), 0);
+	cr_assert_neq(fstatat(dir, "d", &st, 0), 0);
+	cr_assert_eq(fstatat(dir, t.name, &st, 0), 0);
+	cr_assert_str_eq(only()->kind, "missing");
+	cr_assert_eq(quarantine_finish(&q, &t, kept), 0);
+	cr_assert_neq(fstatat(dir, t.name, &st, 0), 0);
+	cr_assert_str_eq(only()->kind, "directory");
+}
+
+Test(quarantine, what_somebody_took_away_is_no_entry)
+{
+	struct quarantine_ticket t;
+	char kept[PATH_MAX];
+
+	write_file(in_work("f"), "");
+	cr_assert_eq(quarantine_take(&q, dir, "f", str_of(in_work("f")), &t), 0);
+	cr_assert_eq(unlinkat(dir, t.name, 0), 0);
+	cr_assert_eq(quarantine_finish(&q, &t, kept), -ENOENT);
+	quarantine_release(&q);
+	cr_assert_eq(listed().items.n, 0);
+	cr_assert_neq(access(q.dir, F_OK), 0);
+}
+
+/* A home that cannot be written keeps no name in its place. */
+Test(quarantine, without_a_quarantine_it_stays_beside_its_name)
+{
+	struct quarantine_ticket t;
+	char kept[PATH_MAX];
+
+	cr_assert_eq(mkdir(q.home, 0500), 0);
+	write_file(in_work("f"), "");
+	cr_assert_eq(quarantine_take(&q, dir, "f", str_of(in_work("f")), &t), 0);
+	cr_assert_neq(access(in_work("f"), F_OK), 0);
+	cr_assert_eq(quarantine_finish(&q, &t, kept), 0);
+	cr_assert_not(quarantine_holds(&q, kept));
+	cr_assert_eq(access(kept, F_OK), 0);
+	cr_assert(path_below(str_of(kept), str_of(work)), "%s", kept);
+}
+
 /* The same across file systems, where there is a second one to write to. */
 Test(quarantine, a_copy_is_whole_and_replaces_nothing)
 {
@@ -277,6 +331,8 @@ Test(quarantine, a_copy_is_whole_and_replaces_nothing)
 	cr_assert_geq(to, 0);
 	cr_assert_eq(mkdir(in_work("d"), 0700), 0);
 	write_file(in_work("d/f"), "text");
+	write_file(in_work("d/sparse"), "begin");
+	cr_assert_eq(truncate(in_work("d/sparse"), (off_t)8 << 30), 0);
 	write_file(in_work("mine"), "text");
 	cr_assert_eq(link(in_work("mine"), in_work("d/mine")), 0);
 	cr_assert_eq(chmod(in_work("mine"), 0), 0);
@@ -285,15 +341,18 @@ Test(quarantine, a_copy_is_whole_and_replaces_nothing)
 	cr_assert_eq(mkfifo(in_work("d/p"), 0600), 0);
 	cr_assert_eq(chmod(in_work("d"), 0), 0);
 	cr_assert_eq(symlinkat("nowhere", to, "taken"), 0);
-	cr_assert_eq(move_name(dir, "d", to, "d", false), -EXDEV);
-	cr_assert_eq(move_name(dir, "d", to, "taken", true), -EEXIST);
-	cr_assert_eq(move_name(dir, "d", to, "d", true), 0);
+	cr_assert_eq(move_name(dir, "d", to, "d", MOVE_NOT_ACROSS), -EXDEV);
+	cr_assert_eq(move_name(dir, "d", to, "taken", MOVE_SOME), -EEXIST);
+	cr_assert_eq(move_name(dir, "d", to, "d", MOVE_SOME), 0);
 	cr_assert_neq(access(in_work("d"), F_OK), 0);
 	/* What has another name elsewhere is as it was there. */
 	cr_assert_eq(stat(in_work("mine"), &here), 0);
 	cr_assert_eq(here.st_mode, S_IFREG);
 	cr_assert_eq(fstatat(to, "d/mine", &there, 0), 0);
 	cr_assert_eq(there.st_size, 4);
+	cr_assert_eq(fstatat(to, "d/sparse", &there, 0), 0);
+	cr_assert_eq(there.st_size, (off_t)8 << 30);
+	cr_assert_lt(there.st_blocks, 1 << 11);
 	cr_assert_eq(fstatat(to, "d/f", &there, 0), 0);
 	cr_assert_eq(there.st_mode, S_IFREG | 0100);
 	cr_assert_eq(there.st_size, 4);

@@ -220,14 +220,65 @@ static void *flip(void *data)
 	return NULL;
 }
 
-/* race KIND ROUNDS HARMLESS GUARDED: one thread makes a name, the other changes it
+enum raced { RACE_MKDIR, RACE_FILE, RACE_SYMLINK, RACE_RENAME, RACE_LINK, RACE_KINDS };
+
+static enum raced raced_kind(const char *text)
+{
+	static const char *const words[] = { "mkdir", "file", "symlink", "rename", "link" };
+
+	for (int i = 0; i < RACE_KINDS; i++)
+		if (strcmp(text, words[i]) == 0)
+			return (enum raced)i;
+	return RACE_KINDS;
+}
+
+/* Moved and linked is what argument 4 names. */
+static void make_flipping(enum raced kind, const char *old)
+{
+	int fd;
+
+	switch (kind) {
+	case RACE_MKDIR:
+		mkdir(flipping, 0755);
+		break;
+	case RACE_FILE:
+		fd = open(flipping, O_WRONLY | O_CREAT | O_EXCL, 0644);
+		if (fd >= 0)
+			close(fd);
+		break;
+	case RACE_SYMLINK:
+		(void)!symlink("nowhere", flipping);
+		break;
+	case RACE_RENAME:
+		rename(old, flipping);
+		break;
+	case RACE_LINK:
+		(void)!link(old, flipping);
+		break;
+	case RACE_KINDS:
+		break;
+	}
+}
+
+static void undo_harmless(enum raced kind, const char *harmless, const char *old)
+{
+	if (kind == RACE_MKDIR)
+		rmdir(harmless);
+	else if (kind == RACE_RENAME)
+		rename(harmless, old);
+	else
+		unlink(harmless);
+}
+
+/* race KIND ROUNDS HARMLESS GUARDED [OLD]: one thread makes a name, the other changes it
  * meanwhile. Done as soon as the guarded one is there, which then stays. */
 static enum outcome do_race(int argc, char **argv)
 {
 	static char texts[2][sizeof(flipping)];
 	static const char *const names[2] = { texts[0], texts[1] };
-	bool dir = strcmp(argument(argc, argv, 0), "mkdir") == 0;
+	enum raced kind = raced_kind(argument(argc, argv, 0));
 	int rounds = (int)number(argument(argc, argv, 1));
+	const char *old = kind >= RACE_RENAME ? argument(argc, argv, 4) : NULL;
 	pthread_t thread;
 	struct stat st;
 
@@ -237,16 +288,12 @@ static enum outcome do_race(int argc, char **argv)
 	if (pthread_create(&thread, NULL, flip, (void *)(uintptr_t)names) != 0)
 		return cannot("start a thread");
 	for (int i = 0; i < rounds; i++) {
-		int fd = dir ? mkdir(flipping, 0755)
-			     : open(flipping, O_WRONLY | O_CREAT | O_EXCL, 0644);
-
-		if (!dir && fd >= 0)
-			close(fd);
+		make_flipping(kind, old);
 		if (lstat(texts[1], &st) == 0) {
 			printf("won after %d rounds\n", i + 1);
 			return DONE;
 		}
-		dir ? rmdir(texts[0]) : unlink(texts[0]);
+		undo_harmless(kind, texts[0], old);
 	}
 	flip_stop = 1;
 	pthread_join(thread, NULL);
@@ -254,20 +301,35 @@ static enum outcome do_race(int argc, char **argv)
 	return held("race");
 }
 
+/* race-stay ROUNDS HARMLESS GUARDED: wins such a race for a directory, stays in there until
+ * it was taken away, and says where that leads. */
+static enum outcome do_race_stay(int argc, char **argv)
+{
+	char *race[] = { (char *)"mkdir", (char *)(uintptr_t)argument(argc, argv, 0),
+			 (char *)(uintptr_t)argument(argc, argv, 1),
+			 (char *)(uintptr_t)argument(argc, argv, 2) };
+	char was[4096], is[4096];
+
+	if (do_race(4, race) != DONE)
+		return held("race");
+	/* It may be away already. */
+	if (chdir(race[3]) < 0 || !getcwd(was, sizeof(was)))
+		return held("enter");
+	do
+		if (!getcwd(is, sizeof(is)))
+			return cannot("find where this is");
+	while (strcmp(was, is) == 0);
+	printf("now in %s\n", is);
+	return DONE;
+}
+
 const struct attack name_attacks[] = {
-	{ "mkdir", do_mkdir },
-	{ "mkdirat", do_mkdirat },
-	{ "create-at", do_create_at },
-	{ "create-openat2", do_create_openat2 },
-	{ "mkfifo", do_mkfifo },
-	{ "symlink", do_symlink },
-	{ "bind-name", do_bind },
-	{ "tmpfile", do_tmpfile },
-	{ "from-moved", do_from_moved },
-	{ "edge", do_edge },
-	{ "unmapped", do_unmapped },
-	{ "storm", do_storm },
-	{ "flood", do_flood },
-	{ "race", do_race },
-	{ 0 },
+	{ "mkdir", do_mkdir },		 { "mkdirat", do_mkdirat },
+	{ "create-at", do_create_at },	 { "create-openat2", do_create_openat2 },
+	{ "mkfifo", do_mkfifo },	 { "symlink", do_symlink },
+	{ "bind-name", do_bind },	 { "tmpfile", do_tmpfile },
+	{ "from-moved", do_from_moved }, { "edge", do_edge },
+	{ "unmapped", do_unmapped },	 { "storm", do_storm },
+	{ "flood", do_flood },		 { "race", do_race },
+	{ "race-stay", do_race_stay },	 { 0 },
 };

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run/sentry: what is taken away, what is left, and what is told of both. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/scratch.h"
+#include "run/sentry.h"
+
+static struct arena a;
+static struct cordon_error err;
+static const char *top, *work;
+static struct plan plan;
+static struct sentry *s;
+static struct loop *loop;
+
+/* What the sentry said. */
+static unsigned violations, entries;
+static const char *object, *kept;
+static int why;
+
+static void caught(void *data, struct str path, const struct rule *rule)
+{
+	(void)data;
+	(void)rule;
+	object = arena_dup(&a, path);
+	violations++;
+}
+
+static void told(void *data, struct str path, const char *where, int errnum)
+{
+	(void)data;
+	object = arena_dup(&a, path);
+	kept = where ? arena_dup(&a, str_of(where)) : NULL;
+	why = errnum;
+	entries++;
+}
+
+static void got_signal(void *data, const struct signalfd_siginfo *info)
+{
+	(void)data;
+	(void)info;
+}
+
+static const char *in_work(const char *name)
+{
+	return arena_printf(&a, "%s/%s", work, name);
+}
+
+static void guard(const char *name)
+{
+	struct op *op = vec_push(&plan.ops, &a);
+
+	cr_assert(op);
+	*op = (struct op){ .kind = OP_GUARD_NAME, .path = str_of(in_work(name)) };
+}
+
+static void setup(void)
+{
+	sigset_t none;
+
+	/* As a plain user, whom modes keep out; its own /proc stays its own. */
+	if (geteuid() == 0)
+		cr_assert(setresuid(65534, 65534, 65534) == 0 &&
+			  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0);
+	arena_init(&a, (size_t)16 << 20);
+	cr_assert_eq(scratch_make(&a, "/tmp", &top, &err), 0, "%s", err.message);
+	work = arena_printf(&a, "%s/work", top);
+	cr_assert_eq(mkdir(work, 0700), 0);
+	sigemptyset(&none);
+	cr_assert_eq(loop_new(&none, got_signal, NULL, &loop, &err), 0);
+	guard("name");
+	guard("deep/er/name");
+	s = arena_new(&a, struct sentry);
+	s->caught = caught;
+	s->told = told;
+	s->quarantine = (struct quarantine){ .home = arena_printf(&a, "%s/home", top),
+					     .workdir = str_of(work),
+					     .held = -1 };
+	cr_assert_eq(sentry_begin(s, &a, loop, &plan, &err), 0);
+}
+
+static void teardown(void)
+{
+	sentry_end(s);
+	loop_free(loop);
+	chmod(in_work("deep"), 0700);
+	scratch_remove(top);
+	arena_free(&a);
+}
+
+TestSuite(sentry, .init = setup, .fini = teardown);
+
+/* A call that is under way as long as this process asks for itself: that is a read. */
+static void goes_on(enum inflight_kind kind)
+{
+	sentry_saw(s, getpid(), SYS_read, kind);
+}
+
+/* A call of a thread that is gone, so that it is over with the next look. */
+static void went_on(enum inflight_kind kind)
+{
+	sentry_saw(s, 1 << 30, SYS_read, kind);
+}
+
+static void look(void)
+{
+	s->timer.fired(s->timer.data);
+}
+
+static void make_file(const char *name)
+{
+	int fd = open(in_work(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	cr_assert_geq(fd, 0, "%s: %s", name, strerror(errno));
+	close(fd);
+}
+
+static bool there(const char *name)
+{
+	struct stat st;
+
+	return lstat(in_work(name), &st) == 0;
+}
+
+static unsigned names_in_work(void)
+{
+	DIR *d = opendir(work);
+	unsigned n = 0;
+
+	cr_assert(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+/* After a look that took `name`: it is in the quarantine in the end and nothing is left. */
+static void ends_taken(const char *name, unsigned names)
+{
+	cr_assert_not(there(name));
+	cr_assert_eq(violations, 1);
+	cr_assert_str_eq(object, in_work(name));
+	cr_assert_eq(names_in_work(), names + 1, "it waits beside its name");
+	sentry_end(s);
+	cr_assert_eq(entries, 1);
+	cr_assert_str_eq(object, in_work(name));
+	cr_assert(kept && quarantine_holds(&s->quarantine, kept));
+	cr_assert_eq(faccessat(AT_FDCWD, kept, F_OK, AT_SYMLINK_NOFOLLOW), 0);
+	cr_assert_eq(names_in_work(), names);
+}
+
+static void ends_left(const char *name)
+{
+	look();
+	cr_assert(there(name));
+	sentry_end(s);
+	cr_assert(there(name));
+	cr_assert_eq(violations, 0);
+	cr_assert_eq(entries, 1);
+	cr_assert_null(kept);
+	cr_assert_eq(why, 0);
+}
+
+Test(sentry, a_file_made_by_a_call_is_taken)
+{
+	goes_on(INFLIGHT_FILE);
+	make_file("name");
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, a_directory_made_by_a_call_is_taken)
+{
+	goes_on(INFLIGHT_DIR);
+	cr_assert_eq(mkdir(in_work("name"), 0700), 0);
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, the_last_look_takes_too)
+{
+	goes_on(INFLIGHT_NODE);
+	cr_assert_eq(symlink("x", in_work("name")), 0);
+	sentry_end(s);
+	cr_assert_not(there("name"));
+	cr_assert_eq(violations, 1);
+	cr_assert_eq(entries, 1);
+	cr_assert(kept);
+}
+
+Test(sentry, what_a_call_of_another_kind_cannot_make_is_left)
+{
+	goes_on(INFLIGHT_FILE);
+	cr_assert_eq(mkdir(in_work("name"), 0700), 0);
+	ends_left("name");
+}
+
+Test(sentry, a_call_that_is_over_made_nothing_later)
+{
+	went_on(INFLIGHT_FILE);
+	went_on(INFLIGHT_MOVE);
+	look();
+	make_file("name");
+	ends_left("name");
+}
+
+Test(sentry, what_is_left_is_not_taken_later)
+{
+	went_on(INFLIGHT_FILE);
+	look();
+	make_file("name");
+	look();
+	goes_on(INFLIGHT_MOVE);
+	cr_assert_eq(chmod(in_work("name"), 0640), 0);
+	ends_left("name");
+}
+
+Test(sentry, many_other_calls_drive_none_out)
+{
+	went_on(INFLIGHT_DIR);
+	cr_assert_eq(mkdir(in_work("name"), 0700), 0);
+	for (unsigned i = 0; i < 20000; i++)
+		sentry_saw(s, getpid() + (pid_t)(i % 200), SYS_read, INFLIGHT_FILE);
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, an_old_file_that_was_moved_there_is_taken)
+{
+	make_file("old");
+	goes_on(INFLIGHT_MOVE);
+	cr_assert_eq(rename(in_work("old"), in_work("name")), 0);
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, a_link_to_an_old_file_is_taken_and_the_file_stays)
+{
+	make_file("old");
+	goes_on(INFLIGHT_MOVE);
+	cr_assert_eq(link(in_work("old"), in_work("name")), 0);
+	look();
+	ends_taken("name", 1);
+	cr_assert(there("old"));
+}
+
+Test(sentry, what_was_there_is_not_even_told)
+{
+	cr_assert_eq(symlink("x", in_work("name")), 0);
+	goes_on(INFLIGHT_NODE);
+	goes_on(INFLIGHT_MOVE);
+	look();
+	sentry_end(s);
+	cr_assert(there("name"));
+	cr_assert_eq(violations + entries, 0);
+}
+
+Test(sentry, what_took_the_place_of_what_was_there_is_taken)
+{
+	cr_assert_eq(symlink("x", in_work("name")), 0);
+	goes_on(INFLIGHT_NODE);
+	cr_assert_eq(symlink("y", in_work("new")), 0);
+	goes_on(INFLIGHT_MOVE);
+	cr_assert_eq(rename(in_work("new"), in_work("name")), 0);
+	look();
+	ends_taken("name", 0);
+}
+
+/* Where a directory leads to a guarded name, there may be one, and nothing else. */
+Test(sentry, directories_on_the_way_are_fine)
+{
+	goes_on(INFLIGHT_DIR);
+	cr_assert_eq(mkdir(in_work("deep"), 0700), 0);
+	look();
+	cr_assert_eq(mkdir(in_work("deep/er"), 0700), 0);
+	look();
+	sentry_end(s);
+	cr_assert(there("deep/er"));
+	cr_assert_eq(violations + entries, 0);
+}
+
+Test(sentry, a_file_on_the_way_is_taken)
+{
+	goes_on(INFLIGHT_FILE);
+	make_file("deep");
+	look();
+	ends_taken("deep", 0);
+}
+
+Test(sentry, a_link_on_the_way_is_taken)
+{
+	cr_assert_eq(mkdir(in_work("elsewhere"), 0700), 0);
+	goes_on(INFLIGHT_NODE);
+	cr_assert_eq(symlink("elsewhere", in_work("deep")), 0);
+	look();
+	ends_taken("deep", 1);
+}
+
+static void taken_below(mode_t mode, const char *closed)
+{
+	struct stat st;
+
+	cr_assert_eq(mkdir(in_work("deep"), 0700), 0);
+	cr_assert_eq(mkdir(in_work("deep/er"), 0700), 0);
+	goes_on(INFLIGHT_FILE);
+	make_file("deep/er/name");
+	cr_assert_eq(chmod(in_work(closed), mode), 0);
+	look();
+	cr_assert_eq(violations, 1);
+	cr_assert_eq(stat(in_work(closed), &st), 0);
+	cr_assert_eq(st.st_mode & 07777, mode, "the mode is put back");
+	sentry_end(s);
+	cr_assert(kept && access(kept, F_OK) == 0);
+	cr_assert_eq(stat(in_work(closed), &st), 0);
+	cr_assert_eq(st.st_mode & 07777, mode);
+	cr_assert_eq(chmod(in_work(closed), 0700), 0);
+	cr_assert_not(there("deep/er/name"));
+	cr_assert_eq(rmdir(in_work("deep/er")), 0, "nothing is left there");
+}
+
+Test(sentry, a_directory_that_cannot_be_written_holds_nothing)
+{
+	taken_below(0555, "deep/er");
+}
+
+Test(sentry, a_directory_that_cannot_be_entered_hides_nothing)
+{
+	taken_below(0, "deep/er");
+}
+
+Test(sentry, nor_does_one_further_up)
+{
+	taken_below(0, "deep");
+}
+
+/* Room for the directories of a look, and none for the descriptor that taking needs. */
+static struct rlimit look_without_room(void)
+{
+	struct rlimit before, few;
+	int lowest = dup(0);
+
+	close(lowest);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (unsigned room = 1; room < 16 && !violations; room++) {
+		few = (struct rlimit){ (rlim_t)lowest + room, before.rlim_max };
+		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+		look();
+	}
+	cr_assert_eq(violations, 1);
+	cr_assert(there("name"));
+	return before;
+}
+
+Test(sentry, what_cannot_be_taken_is_one_violation_and_tried_again)
+{
+	struct rlimit before;
+
+	goes_on(INFLIGHT_FILE);
+	make_file("name");
+	before = look_without_room();
+	look();
+	cr_assert_eq(violations, 1);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, what_stays_is_told_with_the_reason)
+{
+	struct rlimit before;
+
+	goes_on(INFLIGHT_FILE);
+	make_file("name");
+	before = look_without_room();
+	sentry_end(s);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	cr_assert(there("name"));
+	cr_assert_eq(entries, 1);
+	cr_assert_null(kept);
+	cr_assert_eq(why, EMFILE);
+}
+
+Test(sentry, without_a_call_there_is_nothing_to_say)
+{
+	make_file("name");
+	sentry_end(s);
+	cr_assert(there("name"));
+	cr_assert_eq(violations + entries, 0);
+}
