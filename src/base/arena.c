@@ -11,6 +11,9 @@
 
 #define FIRST_BLOCK 4096
 #define LARGEST_BLOCK ((size_t)1 << 20)
+/* From this size on, an allocation has a block of its own, whose zeros are the machine's
+ * and cost nothing until they are used. */
+#define OWN_BLOCK ((size_t)16 << 10)
 
 struct arena_block {
 	struct arena_block *next;
@@ -56,7 +59,7 @@ static struct arena_block *block_for(struct arena *a, size_t size)
 	return b;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+void *arena_room(struct arena *a, size_t size)
 {
 	const size_t align = alignof(max_align_t);
 	struct arena_block *b;
@@ -73,7 +76,35 @@ void *arena_alloc(struct arena *a, size_t size)
 	p = b->data + b->used;
 	b->used += size;
 	a->used += size;
-	return memset(p, 0, size);
+	return p;
+}
+
+/* The block at the head of the chain stays the one that small things come from. */
+static void *own_block(struct arena *a, size_t size)
+{
+	struct arena_block *b = size > a->max - a->used ? NULL : calloc(1, sizeof(*b) + size);
+
+	if (!b)
+		return NULL;
+	b->used = b->size = size;
+	if (a->blocks) {
+		b->next = a->blocks->next;
+		a->blocks->next = b;
+	} else {
+		a->blocks = b;
+	}
+	a->used += size;
+	return b->data;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	char *p;
+
+	if (size >= OWN_BLOCK && size <= SIZE_MAX / 2)
+		return own_block(a, size);
+	p = arena_room(a, size);
+	return p ? memset(p, 0, size) : NULL;
 }
 
 void *arena_array(struct arena *a, size_t count, size_t size)
@@ -87,10 +118,13 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 char *arena_dup(struct arena *a, struct str s)
 {
-	char *p = arena_alloc(a, s.n + 1);
+	char *p = arena_room(a, s.n + 1);
 
-	if (p && s.n)
+	if (!p)
+		return NULL;
+	if (s.n)
 		memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
 	return p;
 }
 
@@ -104,7 +138,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	if (n >= 0)
-		p = arena_alloc(a, (size_t)n + 1);
+		p = arena_room(a, (size_t)n + 1);
 	if (p)
 		vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);

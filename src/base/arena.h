@@ -4,7 +4,7 @@
  *
  * Every arena has a ceiling given at init, so that input cannot drive memory
  * without bound. Allocation beyond the ceiling or beyond the machine returns NULL
- * and leaves the arena usable. Memory is zeroed and aligned for any type.
+ * and leaves the arena usable. Memory is zeroed (but arena_room) and aligned for any type.
  */
 #ifndef CORDON_BASE_ARENA_H
 #define CORDON_BASE_ARENA_H
@@ -25,6 +25,8 @@ void arena_init(struct arena *a, size_t max);
 void arena_free(struct arena *a); /* accepts a zeroed arena; may be called twice */
 
 void *arena_alloc(struct arena *a, size_t size);
+/* The same, not zeroed: for what is filled at once, or only as far as it is used. */
+void *arena_room(struct arena *a, size_t size);
 void *arena_array(struct arena *a, size_t count, size_t size); /* checks the product */
 /* NUL-terminated copies. */
 char *arena_dup(struct arena *a, struct str s);

@@ -4,25 +4,6 @@
 
 #include <string.h>
 
-bool path_next(struct str *rest, struct str *ret_component)
-{
-	const char *p = rest->p, *end, *start;
-
-	if (!rest->n)
-		return false;
-	end = p + rest->n;
-	while (p < end && *p == '/')
-		p++;
-	start = p;
-	while (p < end && *p != '/')
-		p++;
-	*rest = (struct str){ p, (size_t)(end - p) };
-	if (p == start)
-		return false;
-	*ret_component = (struct str){ start, (size_t)(p - start) };
-	return true;
-}
-
 bool path_is_normal(struct str path)
 {
 	struct str rest = path, part;

@@ -26,7 +26,23 @@ size_t path_depth(struct str path);
 bool path_below(struct str path, struct str tree);
 /* Takes the next component off *rest (a normal path or the tail of one); false at
  * the end. Never yields an empty component. */
-bool path_next(struct str *rest, struct str *ret_component);
+static inline bool path_next(struct str *rest, struct str *ret_component)
+{
+	const char *p = rest->p, *end, *start;
+
+	*ret_component = *rest;
+	if (!rest->n)
+		return false;
+	end = p + rest->n;
+	while (p < end && *p == '/')
+		p++;
+	start = p;
+	while (p < end && *p != '/')
+		p++;
+	*rest = (struct str){ p, (size_t)(end - p) };
+	*ret_component = (struct str){ start, (size_t)(p - start) };
+	return p > start;
+}
 struct str path_parent(struct str path); /* "/" is its own parent */
 struct str path_last(struct str path);	 /* empty for "/" */
 

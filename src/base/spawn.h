@@ -16,9 +16,10 @@
  * Failure travels as one struct cordon_error over a CLOEXEC pipe. The end of that
  * pipe without an error means that the program has been executed.
  *
- * Between clone and exec the child shares nothing but copied memory with a parent
- * that may have held any lock: it makes system calls and calls functions marked
- * CHILD_SAFE, which do not allocate, do not use stdio and do not format.
+ * Between clone and exec the child has a copy of the memory of a parent that may have
+ * held any lock - or that memory itself, where it does nothing but execute (vfork): it
+ * makes system calls and calls functions marked CHILD_SAFE, which do not allocate, do not
+ * use stdio and do not format.
  */
 #ifndef CORDON_BASE_SPAWN_H
 #define CORDON_BASE_SPAWN_H

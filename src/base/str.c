@@ -8,16 +8,6 @@
 /* Longer words are not compared: a near match of something longer is noise. */
 #define NEAREST_MAX 63
 
-struct str str_of(const char *text)
-{
-	return (struct str){ text ? text : "", text ? strlen(text) : 0 };
-}
-
-bool str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
 int str_cmp(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -28,27 +18,9 @@ int str_cmp(struct str a, struct str b)
 	return a.n < b.n ? -1 : a.n > b.n;
 }
 
-bool str_starts(struct str s, struct str prefix)
-{
-	return s.n >= prefix.n && str_eq(str_take(s, prefix.n), prefix);
-}
-
 bool str_ends(struct str s, struct str suffix)
 {
 	return s.n >= suffix.n && str_eq(str_skip(s, s.n - suffix.n), suffix);
-}
-
-struct str str_skip(struct str s, size_t n)
-{
-	if (n > s.n)
-		n = s.n;
-	/* An empty view may have no pointer to move. */
-	return n ? (struct str){ s.p + n, s.n - n } : s;
-}
-
-struct str str_take(struct str s, size_t n)
-{
-	return (struct str){ s.p, n < s.n ? n : s.n };
 }
 
 struct str str_trim(struct str s)

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 struct str {
 	const char *p;
@@ -18,13 +20,55 @@ struct str {
 /* For printf("%.*s"): STR_ARG(s) yields both arguments. */
 #define STR_ARG(s) ((int)(s).n), ((s).p)
 
-struct str str_of(const char *text); /* NULL reads as empty */
-bool str_eq(struct str a, struct str b);
+/* NULL reads as empty. */
+static inline struct str str_of(const char *text)
+{
+	return (struct str){ text ? text : "", text ? strlen(text) : 0 };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* n beyond the end gives empty; an empty view may have no pointer to move. */
+static inline struct str str_skip(struct str s, size_t n)
+{
+	if (n > s.n)
+		n = s.n;
+	return n ? (struct str){ s.p + n, s.n - n } : s;
+}
+
+static inline struct str str_take(struct str s, size_t n)
+{
+	return (struct str){ s.p, n < s.n ? n : s.n };
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && str_eq(str_take(s, prefix.n), prefix);
+}
+
+/* For tables in memory; the seed tells tables or parents apart. */
+static inline uint64_t str_hash(struct str s, uint64_t seed)
+{
+	const uint64_t odd = 0x9e3779b97f4a7c15u;
+	uint64_t h = (seed + s.n) * odd, word;
+
+	for (; s.n >= sizeof(word); s = str_skip(s, sizeof(word))) {
+		memcpy(&word, s.p, sizeof(word));
+		h = (h ^ word) * odd;
+		h ^= h >> 32;
+	}
+	word = 0;
+	if (s.n)
+		memcpy(&word, s.p, s.n);
+	h = (h ^ word) * odd;
+	return h ^ h >> 32;
+}
+
 int str_cmp(struct str a, struct str b); /* bytewise, shorter first on a tie */
-bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
-struct str str_skip(struct str s, size_t n); /* n beyond the end gives empty */
-struct str str_take(struct str s, size_t n);
 struct str str_trim(struct str s); /* spaces and tabs at both ends */
 /* Index of the first c, or s.n when there is none. */
 size_t str_find(struct str s, char c);

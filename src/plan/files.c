@@ -6,6 +6,7 @@
 #include "plan/plan_in.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/path.h"
 #include "fmt/glob.h"
@@ -125,6 +126,9 @@ static int compare_paths(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n, i = 0;
 
+	/* Most have a long beginning in common. */
+	while (i + 8 <= n && memcmp(a.p + i, b.p + i, 8) == 0)
+		i += 8;
 	while (i < n && a.p[i] == b.p[i])
 		i++;
 	if (i == n)

@@ -474,7 +474,7 @@ static int build_trusted(struct builder *b)
 	int r;
 
 	p->trusted.rules = ruleset_new(b->arena);
-	if (!p->trusted.rules)
+	if (!p->trusted.rules || !ruleset_reserve(p->trusted.rules))
 		return err_nomem(b->err, "policy");
 	r = build_collect_layers(b);
 	if (r == 0)

@@ -365,6 +365,42 @@ static int add_plain(struct expansion *x, struct ruleset *set, struct rule *rule
 	return r < 0 ? r : add_normal(x, set, rule);
 }
 
+/* Is it "~/name" with nothing else to expand, unquote or normalise? */
+static bool is_plainly_in_home(const struct expansion *x, struct str text)
+{
+	struct str rest = str_skip(text, 1), part;
+	size_t length = 1;
+
+	if (!str_starts(text, STR("~/")) || x->places->home.n <= 1 ||
+	    x->places->home.n + text.n > PATH_BYTES_MAX)
+		return false;
+	while (path_next(&rest, &part)) {
+		if (str_eq(part, STR(".")) || str_eq(part, STR("..")))
+			return false;
+		for (size_t i = 0; i < part.n; i++)
+			if (strchr("{\\*?[", part.p[i]))
+				return false;
+		length += 1 + part.n;
+	}
+	return length == text.n; /* no slash was doubled or trailing */
+}
+
+/* Nearly all paths of the sets are such ones, so they get there in one step. */
+static int add_in_home(struct expansion *x, struct ruleset *set, struct rule *rule, struct str text)
+{
+	struct str home = x->places->home;
+	size_t n = home.n + text.n - 1;
+	char *path = arena_room(x->arena, n + 1);
+
+	if (!path)
+		return err_nomem(x->err, "policy");
+	memcpy(path, home.p, home.n);
+	memcpy(path + home.n, text.p + 1, text.n - 1);
+	path[n] = '\0';
+	rule->path = (struct str){ path, n };
+	return add_normal(x, set, rule);
+}
+
 static int add_text(struct expansion *x, struct ruleset *set, struct rule rule, struct str text)
 {
 	autobuf struct buf quoted = buf_make(2 * PATH_BYTES_MAX);
@@ -376,6 +412,8 @@ static int add_text(struct expansion *x, struct ruleset *set, struct rule rule, 
 		rule.kind = RULE_EXACT;
 		text = str_skip(text, 1);
 	}
+	if (is_plainly_in_home(x, text))
+		return add_in_home(x, set, &rule, text);
 	r = expand(x, text, &quoted, &gone);
 	if (r < 0 || gone)
 		return r;
@@ -410,8 +448,8 @@ static int add_foreign(struct expansion *x, struct ruleset *set, struct rule rul
 	const char *path;
 	int r;
 
-	if (!path_next(&rest, &first) || (x->world->may_hold &&
-					  !x->world->may_hold(x->world, x->arena, home, first)))
+	if (!path_next(&rest, &first) ||
+	    (x->world->may_hold && !x->world->may_hold(x->world, x->arena, home, first)))
 		return 0;
 	path = arena_printf(x->arena, "%.*s/%.*s", STR_ARG(home), STR_ARG(below));
 	if (!path)

@@ -18,6 +18,7 @@
 
 #define NO_NODE UINT32_MAX
 #define ROOT_NODE 0
+#define RULES_USUAL 512 /* a power of two: what a built-in profile comes to */
 
 struct rule_node {
 	struct str name; /* literal component or pattern */
@@ -45,6 +46,8 @@ struct ruleset {
 	size_t glob_states;
 	size_t globs;
 	size_t anys;
+	struct str last_dir; /* the rules of a set often share their directory */
+	uint32_t last_dir_node;
 };
 
 static const char *const source_names[] = {
@@ -149,19 +152,10 @@ const struct rule *ruleset_at(const struct ruleset *set, size_t i)
 	return &set->rules.at[i];
 }
 
-static uint64_t edge_hash(uint32_t parent, struct str name)
-{
-	uint64_t h = 14695981039346656037u ^ parent;
-
-	for (size_t i = 0; i < name.n; i++)
-		h = (h ^ (uint8_t)name.p[i]) * 1099511628211u;
-	return h ^ h >> 29;
-}
-
 /* The slot that holds the edge, or the free one where it belongs. */
 static uint32_t *edge_slot(const struct ruleset *set, uint32_t parent, struct str name)
 {
-	size_t i = edge_hash(parent, name) & (set->table_size - 1);
+	size_t i = str_hash(name, parent) & (set->table_size - 1);
 
 	for (;; i = (i + 1) & (set->table_size - 1)) {
 		uint32_t child = set->table[i];
@@ -177,15 +171,12 @@ static uint32_t literal_child(const struct ruleset *set, uint32_t parent, struct
 	return set->table_size ? *edge_slot(set, parent, name) : NO_NODE;
 }
 
-/* Keeps the table at most half full. */
-static bool table_make_room(struct ruleset *set)
+static bool table_resize(struct ruleset *set, size_t size)
 {
-	size_t old_size = set->table_size, size = old_size ? old_size * 2 : 64;
+	size_t old_size = set->table_size;
 	uint32_t *old = set->table;
 
-	if (set->literals * 2 < old_size)
-		return true;
-	set->table = arena_array(set->arena, size, sizeof(*set->table));
+	set->table = arena_room(set->arena, size * sizeof(*set->table));
 	if (!set->table) {
 		set->table = old;
 		return false;
@@ -199,6 +190,21 @@ static bool table_make_room(struct ruleset *set)
 			*edge_slot(set, node->parent, node->name) = old[i];
 		}
 	return true;
+}
+
+/* Keeps the table at most half full. */
+static bool table_make_room(struct ruleset *set)
+{
+	return set->literals * 2 < set->table_size ||
+	       table_resize(set, set->table_size ? set->table_size * 2 : 64);
+}
+
+bool ruleset_reserve(struct ruleset *set)
+{
+	return vec_reserve(&set->rules, set->arena, RULES_USUAL) &&
+	       vec_reserve(&set->next_rule, set->arena, RULES_USUAL) &&
+	       vec_reserve(&set->nodes, set->arena, 2 * RULES_USUAL) &&
+	       (set->table_size || table_resize(set, 4 * RULES_USUAL));
 }
 
 static uint32_t add_literal(struct ruleset *set, uint32_t parent, struct str name)
@@ -263,30 +269,25 @@ static bool unquoted(struct ruleset *set, struct str part, struct str *ret)
 	return copy != NULL;
 }
 
-/* Walks or makes the nodes of a path; "a/ **" means "a/ ** / *": at least one more. */
-static uint32_t add_path(struct ruleset *set, const struct rule *rule)
+/* Walks or makes the nodes of a glob; "a/ **" means "a/ ** / *": at least one more. */
+static uint32_t add_glob(struct ruleset *set, struct str glob)
 {
-	struct str rest = rule->path, part;
+	struct str rest = glob, part;
 	uint32_t node = ROOT_NODE;
-	bool glob = rule->kind == RULE_GLOB;
+	size_t before = set->nodes.n;
 
 	while (node != NO_NODE && path_next(&rest, &part)) {
-		size_t before = set->nodes.n;
-
-		if (glob && str_eq(part, STR("**"))) {
+		if (str_eq(part, STR("**"))) {
 			node = add_any(set, node);
 			if (!rest.n && node != NO_NODE)
 				node = add_pattern(set, node, STR("*"));
-		} else if (glob && glob_has_magic(part)) {
+		} else if (glob_has_magic(part)) {
 			node = add_pattern(set, node, part);
-		} else if (!glob || unquoted(set, part, &part)) {
-			node = add_literal(set, node, part);
 		} else {
-			node = NO_NODE;
+			node = unquoted(set, part, &part) ? add_literal(set, node, part) : NO_NODE;
 		}
-		if (glob)
-			set->glob_states += set->nodes.n - before;
 	}
+	set->glob_states += set->nodes.n - before;
 	return node;
 }
 
@@ -299,6 +300,25 @@ static void mark_restricted(struct ruleset *set, uint32_t node)
 	}
 }
 
+/* The node of a path without a pattern. */
+static uint32_t add_plain(struct ruleset *set, struct str path)
+{
+	struct str rest = path_parent(path), part;
+	uint32_t node = ROOT_NODE;
+
+	if (path.n == 1)
+		return ROOT_NODE;
+	if (str_eq(rest, set->last_dir)) {
+		node = set->last_dir_node;
+	} else {
+		while (node != NO_NODE && path_next(&rest, &part))
+			node = add_literal(set, node, part);
+		set->last_dir = node == NO_NODE ? (struct str){ 0 } : path_parent(path);
+		set->last_dir_node = node;
+	}
+	return node == NO_NODE ? NO_NODE : add_literal(set, node, path_last(path));
+}
+
 int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_error *err)
 {
 	struct rule *copy;
@@ -306,7 +326,7 @@ int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_erro
 
 	if (set->rules.n >= RULES_MAX)
 		return err_set(err, CORDON_E_LIMIT, 0, "policy", "more than %d rules", RULES_MAX);
-	node = add_path(set, rule);
+	node = rule->kind == RULE_GLOB ? add_glob(set, rule->path) : add_plain(set, rule->path);
 	if (rule->kind == RULE_GLOB &&
 	    (set->glob_states > GLOB_STATES_MAX || set->globs >= GLOB_STATES_MAX))
 		return err_set(err, CORDON_E_LIMIT, 0, "policy",
@@ -336,11 +356,18 @@ struct states {
 	uint64_t seen_anys[GLOB_STATES_MAX / 64 + 1];
 };
 
-static void states_clear(struct states *s)
+/* A set with n members uses only the first words of its bits. */
+static void bits_clear(uint64_t *bits, size_t n)
+{
+	for (size_t i = 0; i * 64 < n; i++)
+		bits[i] = 0;
+}
+
+static void states_clear(const struct ruleset *set, struct states *s)
 {
 	s->n = 0;
 	s->lost = false;
-	memset(s->seen_anys, 0, sizeof(s->seen_anys));
+	bits_clear(s->seen_anys, set->anys);
 }
 
 static bool test_and_set(uint64_t *bits, size_t i)
@@ -408,7 +435,7 @@ static void step_literals(const struct ruleset *set, uint32_t from, const struct
 static void states_step(const struct ruleset *set, const struct states *from,
 			const struct part *part, struct states *to)
 {
-	states_clear(to);
+	states_clear(set, to);
 	to->lost = from->lost;
 	for (size_t i = 0; i < from->n; i++) {
 		const struct rule_node *node = &set->nodes.at[from->at[i]];
@@ -501,8 +528,8 @@ static bool next_part(struct walk *w, struct str *rest)
 /* Is the node the very component that was walked, not a pattern for it? */
 static bool is_literal(const struct rule_node *node, const struct part *part)
 {
-	return !node->is_any && (str_eq(node->name, part->name) ||
-				 (part->folds && fold_eq(node->name, part->name)));
+	return !node->is_any &&
+	       (str_eq(node->name, part->name) || (part->folds && fold_eq(node->name, part->name)));
 }
 
 /* Walks the object and fills the match; the states alive at its end. */
@@ -511,7 +538,7 @@ static const struct states *walk_object(struct walk *w, struct str object)
 	struct str rest = object;
 	const struct states *now;
 
-	states_clear(&w->alive[0]);
+	states_clear(w->set, &w->alive[0]);
 	states_add(w->set, &w->alive[0], ROOT_NODE);
 	for (;; w->depth++) {
 		now = &w->alive[w->depth % 2];
@@ -521,8 +548,8 @@ static const struct states *walk_object(struct walk *w, struct str object)
 			const struct rule_node *node = &w->set->nodes.at[now->at[i]];
 
 			offer_node(w, node);
-			if (is_literal(node, &w->part))
-				w->match->restricted_below |= node->restricted_below;
+			if (node->restricted_below && is_literal(node, &w->part))
+				w->match->restricted_below = true;
 		}
 		w->match->alive = now->n > 0;
 		w->match->lost |= now->lost;
@@ -541,7 +568,7 @@ static void walk_start(struct walk *w, const struct ruleset *set, size_t exact, 
 	w->exact = exact;
 	w->part.name = (struct str){ 0 };
 	w->part.folds = false;
-	memset(w->seen_globs, 0, sizeof(w->seen_globs));
+	bits_clear(w->seen_globs, set->globs);
 }
 
 void ruleset_match_folded(const struct ruleset *set, struct str object, size_t exact,
@@ -561,6 +588,14 @@ void ruleset_match(const struct ruleset *set, struct str object, struct match *r
 static bool same_hit(const struct hit *a, const struct hit *b)
 {
 	return a->rule == b->rule && a->depth == b->depth;
+}
+
+static bool same_bits(const uint64_t *a, const uint64_t *b, size_t n)
+{
+	for (size_t i = 0; i * 64 < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
 }
 
 /* Is every state of a that leads on also one of b? */
@@ -590,10 +625,10 @@ bool ruleset_same_below(const struct ruleset *set, struct str a, struct str b, s
 	walk_start(&wb, set, exact, &mb);
 	at_a = walk_object(&wa, a);
 	at_b = walk_object(&wb, b);
-	return !ma.lost && !mb.lost &&
-	       same_hit(&ma.data, &mb.data) && same_hit(&ma.exec, &mb.exec) &&
-	       same_hit(&ma.secret, &mb.secret) && same_hit(&ma.control, &mb.control) &&
-	       same_hit(&ma.opener, &mb.opener) && same_hit(&ma.exec_opener, &mb.exec_opener) &&
-	       !memcmp(wa.seen_globs, wb.seen_globs, sizeof(wa.seen_globs)) &&
+	return !ma.lost && !mb.lost && same_hit(&ma.data, &mb.data) &&
+	       same_hit(&ma.exec, &mb.exec) && same_hit(&ma.secret, &mb.secret) &&
+	       same_hit(&ma.control, &mb.control) && same_hit(&ma.opener, &mb.opener) &&
+	       same_hit(&ma.exec_opener, &mb.exec_opener) &&
+	       same_bits(wa.seen_globs, wb.seen_globs, set->globs) &&
 	       leads_on_within(set, at_a, at_b) && leads_on_within(set, at_b, at_a);
 }

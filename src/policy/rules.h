@@ -94,6 +94,8 @@ struct ruleset;
 
 /* An empty ruleset in the arena; NULL when memory is out. */
 struct ruleset *ruleset_new(struct arena *a);
+/* Room for as many rules as a profile has, which saves growing to it; false: no memory. */
+bool ruleset_reserve(struct ruleset *set);
 /* Adds a copy of the rule (its strings must outlive the set). */
 int ruleset_add(struct ruleset *set, const struct rule *rule, struct cordon_error *err);
 size_t ruleset_count(const struct ruleset *set);

@@ -8,8 +8,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -20,11 +22,12 @@
 #define KNOWN_SLOTS 512 /* a power of two */
 #define PROBES 8
 #define NAME_BITS 4096
-#define NAMES_MAX 4096
+#define NAMES_MAX 1024
+/* Reading a directory costs as much as this many looks at a name in it. */
+#define LOOKS_BEFORE_LISTING 12
 
 /* The names in a directory, as a set that may hold more than there are. */
 struct listing {
-	struct str dir;
 	bool anything; /* could not be read, or there is no telling */
 	uint64_t bits[NAME_BITS / 64];
 };
@@ -34,31 +37,22 @@ struct directory {
 	uint64_t dev;
 	bool absent; /* nothing there, or no directory */
 	bool asked, folds;
+	unsigned looks;		 /* at names in it */
+	struct listing *listing; /* NULL: not read yet */
 };
 
 struct known {
 	struct directory slots[KNOWN_SLOTS]; /* without symlinks in their paths */
 	struct filesystems filesystems;
-	VEC(struct listing) listings;
 	bool inside;
 };
-
-static uint64_t hash(uint64_t h, uint8_t c)
-{
-	return (h ^ c) * 1099511628211u;
-}
-#define HASH_START 14695981039346656037u
 
 /* The slot that holds the path, or the one where it belongs: two paths in constant use
  * must not drive each other out. */
 static struct directory *slot_of(struct known *known, struct str path)
 {
-	uint64_t h = HASH_START;
-	size_t first;
+	size_t first = str_hash(path, 0);
 
-	for (size_t i = 0; i < path.n; i++)
-		h = hash(h, (uint8_t)path.p[i]);
-	first = h ^ h >> 32;
 	for (size_t i = first; i < first + PROBES; i++) {
 		struct directory *d = &known->slots[i & (KNOWN_SLOTS - 1)];
 
@@ -68,21 +62,23 @@ static struct directory *slot_of(struct known *known, struct str path)
 	return &known->slots[first & (KNOWN_SLOTS - 1)];
 }
 
-static bool is_known(struct known *known, struct str path)
+/* The directory, where it is known to be one; else NULL. */
+static struct directory *known_at(struct known *known, struct str path)
 {
-	const struct directory *d = slot_of(known, path);
+	struct directory *d = slot_of(known, path);
 
-	return str_eq(d->path, path) && !d->absent;
+	return str_eq(d->path, path) && !d->absent ? d : NULL;
 }
 
 /* st: NULL when there is nothing. */
 static void remember(struct known *known, struct arena *a, struct str path, const struct stat *st)
 {
 	bool absent = !st || !S_ISDIR(st->st_mode);
-	char *copy = arena_dup(a, path);
+	struct directory *d = slot_of(known, path);
+	char *copy = str_eq(d->path, path) ? (char *)d->path.p : arena_dup(a, path);
 
 	if (copy)
-		*slot_of(known, path) = (struct directory){
+		*d = (struct directory){
 			.path = { copy, path.n },
 			.dev = absent ? 0 : st->st_dev,
 			.absent = absent,
@@ -104,6 +100,83 @@ static enum node_type type_of(mode_t mode)
 	return NODE_OTHER;
 }
 
+/* Some file systems take .SSH for .ssh, so letters count in either case. */
+static size_t name_bit(struct str name)
+{
+	char lower[NAME_MAX];
+	size_t n = name.n < NAME_MAX ? name.n : NAME_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		lower[i] = name.p[i] | 0x20;
+	return str_hash((struct str){ lower, n }, 0) % NAME_BITS;
+}
+
+static bool is_ascii(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if ((uint8_t)name.p[i] >= 0x80)
+			return false;
+	return true;
+}
+
+/* Elsewhere names may be found that are not listed: by automounting, as short names, as a
+ * server or a driver in user space likes. */
+static bool lists_all(DIR *dir)
+{
+	static const uint32_t types[] = {
+		0xef53,	    /* ext4 */
+		0x58465342, /* XFS */
+		0x9123683e, /* btrfs */
+		0xf2f52010, /* f2fs */
+		0x2fc12fc1, /* ZFS */
+		0x01021994, /* tmpfs */
+		0x794c7630, /* overlayfs */
+	};
+	struct statfs fs;
+
+	if (fstatfs(dirfd(dir), &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if ((uint32_t)fs.f_type == types[i])
+			return true;
+	return false;
+}
+
+static void list(struct listing *l, const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry = NULL;
+	unsigned n = 0;
+
+	l->anything = !dir || !lists_all(dir);
+	while (!l->anything && n++ < NAMES_MAX && (entry = readdir(dir))) {
+		size_t bit = name_bit(str_of(entry->d_name));
+
+		l->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+		/* Letters beyond ASCII fold in ways of the file system's own. */
+		l->anything |= !is_ascii(str_of(entry->d_name));
+	}
+	l->anything |= entry != NULL;
+	if (dir)
+		closedir(dir);
+}
+
+/* One reading of the directory instead of a look at each of many names. */
+static bool holds(struct directory *d, struct arena *a, struct str name)
+{
+	size_t bit = name_bit(name);
+
+	if (!is_ascii(name))
+		return true;
+	if (!d->listing) {
+		d->listing = arena_new(a, struct listing);
+		if (!d->listing)
+			return true;
+		list(d->listing, d->path.p);
+	}
+	return d->listing->anything || d->listing->bits[bit / 64] >> bit % 64 & 1;
+}
+
 /* The walk: `done` holds what is resolved, `todo` what is left to walk. */
 struct walk {
 	struct arena *arena;
@@ -112,6 +185,7 @@ struct walk {
 	char done[PATH_BYTES_MAX + 1];
 	size_t n;
 	struct str todo;
+	struct directory *at; /* what `done` is known to be; or NULL */
 	unsigned links;
 	struct node node;
 	bool stale; /* node is not that of `done` */
@@ -184,37 +258,58 @@ static int keep_rest(struct walk *w)
 	return 0;
 }
 
+/* lstat of `done`, a name in the directory d; not where d is known not to hold it. */
+static int look_at(struct walk *w, struct directory *d, struct str part, struct stat *ret)
+{
+	if (d && d->looks++ >= LOOKS_BEFORE_LISTING && !holds(d, w->arena, part)) {
+		errno = ENOENT;
+		return -1;
+	}
+	return lstat(w->done, ret);
+}
+
+/* The component that was just appended, in the directory d. Returns 1 when the walk is
+ * over, 0 to go on. */
+static int enter(struct walk *w, struct directory *d, struct str part)
+{
+	struct str path = { w->done, w->n };
+	struct stat st;
+
+	if (look_at(w, d, part, &st) < 0) {
+		if (errno != ENOENT && errno != ENOTDIR && !(errno == EACCES && w->known->inside))
+			return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
+		remember(w->known, w->arena, path, NULL);
+		return keep_rest(w) < 0 ? -CORDON_E_PATH : 1;
+	}
+	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
+	if (w->node.type == NODE_SYMLINK)
+		return follow(w);
+	w->stale = false;
+	if (w->node.type == NODE_DIR) {
+		remember(w->known, w->arena, path, &st);
+		w->at = known_at(w->known, path);
+	}
+	return 0;
+}
+
 /* One component: returns 1 when the walk is over, 0 to go on. */
 static int step(struct walk *w, struct str part)
 {
-	struct stat st;
+	struct directory *before = w->at;
 
 	w->stale = true;
 	if (str_eq(part, STR(".")))
 		return 0;
+	w->at = NULL;
 	if (str_eq(part, STR(".."))) {
 		drop_last(w);
 		return 0;
 	}
 	if (!append(w, part))
 		return too_long(w);
-	if (w->todo.n > 1 && is_known(w->known, (struct str){ w->done, w->n }))
-		return 0;
-	if (lstat(w->done, &st) < 0) {
-		if (errno != ENOENT && errno != ENOTDIR && !(errno == EACCES && w->known->inside))
-			return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
-		remember(w->known, w->arena, (struct str){ w->done, w->n }, NULL);
-		return keep_rest(w) < 0 ? -CORDON_E_PATH : 1;
-	}
-	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
-	w->stale = false;
-	if (w->node.type == NODE_SYMLINK) {
-		w->stale = true;
-		return follow(w);
-	}
-	if (w->node.type == NODE_DIR)
-		remember(w->known, w->arena, (struct str){ w->done, w->n }, &st);
-	return 0;
+	if (w->todo.n > 1)
+		w->at = known_at(w->known, (struct str){ w->done, w->n });
+	return w->at ? 0 : enter(w, before, part);
 }
 
 /* The walk ended on "/", ".", ".." or a directory that was known. */
@@ -228,20 +323,46 @@ static int look_again(struct walk *w)
 	return 0;
 }
 
+/* Field by field: `done` is large and needs no zeros. */
+static void walk_start(struct walk *w, const struct world *world, struct arena *a, struct str path,
+		       struct cordon_error *err)
+{
+	w->arena = a;
+	w->known = world->data;
+	w->path = w->todo = path;
+	w->done[0] = '\0';
+	w->n = 0;
+	w->at = NULL;
+	w->links = 0;
+	w->node = (struct node){ 0 };
+	w->stale = true;
+	w->err = err;
+}
+
+/* A directory whose path has no symlink in it need not be walked to again. */
+static void start_at_parent(struct walk *w)
+{
+	struct str parent = path_parent(w->path);
+	struct directory *d = known_at(w->known, parent);
+
+	if (!d || parent.n == 1 || !path_is_normal(w->path))
+		return;
+	memcpy(w->done, parent.p, parent.n);
+	w->n = parent.n;
+	w->done[w->n] = '\0';
+	w->at = d;
+	w->todo = str_skip(w->path, parent.n);
+}
+
 static int resolve(const struct world *world, struct arena *a, struct str path,
 		   struct str *ret_real, struct node *ret_node, struct cordon_error *err)
 {
-	struct walk w = {
-		.arena = a,
-		.known = world->data,
-		.path = path,
-		.todo = path,
-		.stale = true,
-		.err = err,
-	};
+	struct walk w;
 	struct str part;
 	int r = 0;
 
+	walk_start(&w, world, a, path, err);
+	start_at_parent(&w);
 	while (r == 0 && path_next(&w.todo, &part))
 		r = step(&w, part);
 	if (r < 0)
@@ -261,65 +382,6 @@ static int resolve(const struct world *world, struct arena *a, struct str path,
 	return ret_real->p ? 0 : err_nomem(err, "resolve");
 }
 
-/* Some file systems take .SSH for .ssh, so letters count in either case. */
-static size_t name_bit(struct str name)
-{
-	uint64_t h = HASH_START;
-
-	for (size_t i = 0; i < name.n; i++)
-		h = hash(h, (uint8_t)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] | 0x20
-									   : name.p[i]));
-	return (h ^ h >> 32) % NAME_BITS;
-}
-
-static bool is_ascii(struct str name)
-{
-	for (size_t i = 0; i < name.n; i++)
-		if ((uint8_t)name.p[i] >= 0x80)
-			return false;
-	return true;
-}
-
-static void list(struct listing *l)
-{
-	DIR *dir = opendir(l->dir.p);
-	const struct dirent *entry = NULL;
-	unsigned n = 0;
-
-	while (dir && n++ < NAMES_MAX && (entry = readdir(dir))) {
-		size_t bit = name_bit(str_of(entry->d_name));
-
-		l->bits[bit / 64] |= (uint64_t)1 << bit % 64;
-		/* Letters beyond ASCII fold in ways of the file system's own. */
-		l->anything |= !is_ascii(str_of(entry->d_name));
-	}
-	l->anything |= !dir || entry;
-	if (dir)
-		closedir(dir);
-}
-
-/* One reading of a directory instead of a look at each of many names. */
-static bool may_hold(const struct world *world, struct arena *a, struct str dir, struct str name)
-{
-	struct known *known = world->data;
-	size_t bit = name_bit(name);
-	struct listing *l = NULL;
-
-	vec_each(old, &known->listings)
-		if (str_eq(old->dir, dir))
-			l = old;
-	if (!l) {
-		char *copy = arena_dup(a, dir);
-
-		l = copy ? vec_push(&known->listings, a) : NULL;
-		if (!l)
-			return true;
-		l->dir = str_of(copy);
-		list(l);
-	}
-	return l->anything || l->bits[bit / 64] >> bit % 64 & 1;
-}
-
 /* The directory at the path; NULL when there is none, or no memory to say so. Rules were
  * resolved before, so most are known. */
 static struct directory *directory_at(struct known *known, struct arena *a, struct str path)
@@ -335,7 +397,14 @@ static struct directory *directory_at(struct known *known, struct arena *a, stru
 		name[path.n] = '\0';
 		remember(known, a, path, lstat(name, &st) < 0 ? NULL : &st);
 	}
-	return is_known(known, path) ? d : NULL;
+	return known_at(known, path);
+}
+
+static bool may_hold(const struct world *world, struct arena *a, struct str dir, struct str name)
+{
+	struct directory *d = directory_at(world->data, a, dir);
+
+	return !d || holds(d, a, name);
 }
 
 /* The longest beginning of the path that is a directory. */
@@ -344,6 +413,8 @@ static struct str nearest(struct known *known, struct arena *a, struct str path)
 	struct str rest = path, part;
 	size_t end = 1;
 
+	if (known_at(known, path))
+		return path;
 	while (path_next(&rest, &part)) {
 		size_t next = (size_t)(part.p + part.n - path.p);
 
