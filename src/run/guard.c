@@ -135,27 +135,42 @@ static ssize_t read_address(const struct request *q, char path[PATH_MAX])
 	return (ssize_t)n;
 }
 
-static ssize_t read_path(struct guard *g, const struct request *q)
+/* Lengths, or errors of the kind that target_read_string returns; no old name is 0. */
+static void read_paths(struct guard *g, const struct request *q, ssize_t *path, ssize_t *from)
 {
+	bool two = q->row->from_path != NONE;
+	struct target_string strings[TARGET_STRINGS_MAX] = {
+		{ argument(q->call, q->row->path), g->path, 0 },
+		{ argument(q->call, q->row->from_path), g->from, 0 },
+	};
+
 	if (q->row->kind == CALL_BIND)
-		return read_address(q, g->path);
-	return target_read_string(q->target.tid, argument(q->call, q->row->path), g->path);
+		strings[0].n = read_address(q, g->path);
+	else
+		target_read_strings(q->target.tid, strings, two ? 2 : 1);
+	*path = strings[0].n;
+	*from = strings[1].n;
 }
 
-static ssize_t read_from(struct guard *g, const struct request *q)
+/* O_TMPFILE names a directory in which a file without a name is made. */
+static bool is_nameless(const struct request *q)
 {
-	if (q->row->from_path == NONE)
-		return 0;
-	return target_read_string(q->target.tid, argument(q->call, q->row->from_path), g->from);
+	return q->row->kind == CALL_OPEN && (q->flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* Does it go through a link in the last place? */
+static bool follows(const struct request *q)
+{
+	if (q->row->kind == CALL_CREAT)
+		return true;
+	return q->row->kind == CALL_OPEN && !(q->flags & O_NOFOLLOW) &&
+	       !(q->flags & O_CREAT && q->flags & O_EXCL);
 }
 
 /* Such an open makes what a link in the last place leads to. */
 static bool creates_through_link(const struct request *q)
 {
-	if (q->row->kind == CALL_CREAT)
-		return true;
-	return q->row->kind == CALL_OPEN && q->flags & O_CREAT &&
-	       !(q->flags & (O_EXCL | O_NOFOLLOW));
+	return follows(q) && (q->row->kind == CALL_CREAT || q->flags & O_CREAT);
 }
 
 /* openat2 for reading goes on. For anything else it is a call that this kernel does not
@@ -214,12 +229,15 @@ static int resolve(const struct request *q, int dirfd, const char *path, bool fo
 	return r < 0 ? r : name(ret);
 }
 
-static bool exists(const struct object *o)
+/* The type bits of a mode; 0: nothing is there. */
+static mode_t type_of(const struct object *o)
 {
 	struct stat st;
 
-	return !*o->place.name ||
-	       fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (fstatat(o->place.dir, o->place.name, &st,
+		    AT_SYMLINK_NOFOLLOW | (*o->place.name ? 0 : AT_EMPTY_PATH)) < 0)
+		return 0;
+	return st.st_mode & S_IFMT;
 }
 
 /* --- judging -------------------------------------------------------------------- */
@@ -251,9 +269,11 @@ static int refuse(struct guard *g, const struct request *q, struct str object,
 	return g->refusal;
 }
 
-/* What is there already cannot be made again; what protects it is the kernel. Answering
- * it here leaves no time in which it could be taken away. */
-static int answer_existing(const struct request *q)
+/* What is there already cannot be made again, and answering that here leaves no time in
+ * which it could be taken away. What was there at the start is protected by the kernel,
+ * so a file was made meanwhile, and it is not opened for writing either. */
+static int answer_existing(struct guard *g, const struct request *q, mode_t type,
+			   const struct object *o, const struct decision *d)
 {
 	switch (q->row->kind) {
 	case CALL_MKDIR:
@@ -263,33 +283,46 @@ static int answer_existing(const struct request *q)
 	case CALL_BIND:
 		return EADDRINUSE;
 	case CALL_OPEN:
-		return q->flags & O_CREAT && q->flags & O_EXCL ? EEXIST : 0;
+		if (q->flags & O_CREAT && q->flags & O_EXCL)
+			return EEXIST;
+		break;
 	case CALL_OPENAT2:
 	case CALL_CREAT:
 	case CALL_RENAME:
-		return 0;
+		break;
 	}
-	return EPERM;
+	return type == S_IFDIR ? EISDIR : refuse(g, q, o->path, d);
 }
 
-/* mkdir, mknod, symlink, bind, and open when it may make the file. */
+/* Where the kernel refuses it anyway, it does so in its own words. */
+static bool is_ours(const struct guard *g, const struct object *o)
+{
+	return o->path.n && *o->place.name && observer_writable(&g->observer, o->path);
+}
+
+static enum policy_op op_of(const struct request *q)
+{
+	bool plain = q->row->kind == CALL_OPEN && !(q->flags & O_CREAT);
+
+	return plain || q->row->kind == CALL_MKDIR ? POLICY_WRITE : POLICY_CREATE;
+}
+
+/* mkdir, mknod, symlink, bind, and open for writing. */
 static int judge_new(struct guard *g, const struct request *q)
 {
-	enum policy_op op = q->row->kind == CALL_MKDIR ? POLICY_WRITE : POLICY_CREATE;
 	struct decision d;
 	autoobject o;
-	int r = find(q, q->dirfd, g->path, creates_through_link(q), &o);
+	int r = resolve(q, q->dirfd, g->path, follows(q), &o);
+	mode_t type;
 
-	/* A link led to a name of its own. */
-	if (r == 0 && !selection_has(&g->selection, str_of(o.place.name)))
-		return 0;
-	if (r == 0)
-		r = name(&o);
 	if (r < 0)
 		return -r;
-	if (!o.path.n || !*o.place.name || policy_allows(g->policy, op, o.path, &d))
+	/* A link led to a name of its own. */
+	if (!selection_has(&g->selection, o.path) || !is_ours(g, &o) ||
+	    policy_allows(g->policy, op_of(q), o.path, &d))
 		return 0;
-	return exists(&o) ? answer_existing(q) : refuse(g, q, o.path, &d);
+	type = type_of(&o);
+	return type ? answer_existing(g, q, type, &o, &d) : refuse(g, q, o.path, &d);
 }
 
 static int judge_link(struct guard *g, const struct request *q)
@@ -305,11 +338,13 @@ static int judge_link(struct guard *g, const struct request *q)
 		r = resolve(q, q->from_dirfd, g->from, q->flags & AT_SYMLINK_FOLLOW, &from);
 	if (r < 0)
 		return -r;
+	if (!is_ours(g, &to))
+		return 0;
 	if (from.path.n ? policy_allows_link(g->policy, from.path, to.path, &d)
 			: policy_allows(g->policy, POLICY_CREATE, to.path, &plain))
 		return 0;
-	if (exists(&to))
-		return answer_existing(q);
+	if (type_of(&to))
+		return EEXIST;
 	return from.path.n ? refuse(g, q, str_of(d.object), &d.decision)
 			   : refuse(g, q, to.path, &plain);
 }
@@ -328,10 +363,9 @@ static int judge_rename(struct guard *g, const struct request *q)
 		r = target_open_root(&q->target);
 	if (r < 0)
 		return -r;
-	/* Such names cannot be moved; the kernel says so in its own words. */
-	if (!*to.place.name || !*from.place.name)
+	if (!is_ours(g, &to) || !is_ours(g, &from))
 		return 0;
-	if (!exists(&from))
+	if (!type_of(&from))
 		return ENOENT;
 	tree = guard_tree(&g->view.root);
 	if (policy_decide_rename(g->policy, from.path, to.path, q->flags & RENAME_EXCHANGE, &tree,
@@ -344,7 +378,7 @@ static int judge_selected(struct guard *g, const struct request *q)
 {
 	switch (q->row->kind) {
 	case CALL_OPEN:
-		return q->flags & O_CREAT ? judge_new(g, q) : 0;
+		return is_nameless(q) ? 0 : judge_new(g, q);
 	case CALL_CREAT:
 	case CALL_MKDIR:
 	case CALL_MAKE:
@@ -389,8 +423,7 @@ static void observe(struct guard *g, const struct request *q)
 	struct decision d;
 	struct str object;
 
-	/* O_TMPFILE names a directory in which a file without a name is made. */
-	if (q->row->kind == CALL_OPEN && (q->flags & O_TMPFILE) == O_TMPFILE)
+	if (is_nameless(q))
 		return;
 	if (observe_write(&g->observer, &q->target, observed_kind(q), q->dirfd, g->path, follow,
 			  text, &object, &d) ||
@@ -435,6 +468,7 @@ static int judge(void *data, const struct seccomp_notif *call)
 	struct request q = { .call = call,
 			     .row = row,
 			     .target = { .view = &g->view, .tid = (pid_t)call->pid } };
+	bool had_root = g->view.root >= 0;
 	ssize_t n, from;
 	int verdict = 0;
 
@@ -448,22 +482,25 @@ static int judge(void *data, const struct seccomp_notif *call)
 		let_go_on(g, &q);
 		return judge_openat2(&q);
 	}
-	n = read_path(g, &q);
-	if (n < 0)
-		return (int)-n;
-	from = read_from(g, &q);
-	if (from < 0)
-		return (int)-from;
+	read_paths(g, &q, &n, &from);
+	if (n < 0 || from < 0)
+		return (int)-(n < 0 ? n : from);
 	if (row->kind == CALL_BIND && n == 0) {
 		let_go_on(g, &q);
 		return 0;
 	}
+	/* Below what somebody made on the host every name is as guarded as it is. */
+	g->selection.every |= g->sentry.foreign;
 	if (selection_has(&g->selection, (struct str){ g->path, (size_t)n }) ||
 	    (from && selection_has(&g->selection, (struct str){ g->from, (size_t)from })) ||
 	    (creates_through_link(&q) && !target_has_no_links(&q.target, q.dirfd, g->path)))
 		verdict = judge_selected(g, &q);
 	if (g->observes && !g->told)
 		observe(g, &q);
+	/* A root that is kept must be the sandbox's: the call was not over when it was
+	 * opened. */
+	if (!had_root && g->view.root >= 0 && !notify_waits(&g->notify, call))
+		fd_close(&g->view.root);
 	if (!verdict)
 		let_go_on(g, &q);
 	return verdict;
@@ -552,7 +589,6 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->sentry.quarantine = (struct quarantine){ .home = in->situation->places.cordon_home.p,
 						    .workdir = in->situation->places.workdir,
 						    .held = -1 };
-	g->observer = (struct observer){ .policy = g->policy, .plan = in->plan };
 	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
 	/* A read-only mount says EROFS, Landlock EACCES. */
 	g->refusal = strcmp(in->plan->backend, "landlock") == 0 ? EACCES : EROFS;
@@ -563,6 +599,8 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 				     .took = took,
 				     .end = end,
 				     .data = g };
+	if (!observer_init(&g->observer, a, in->plan))
+		return err_nomem(err, "guard");
 	r = selection_from_plan(a, in->plan, &g->selection, err);
 	if (r == 0)
 		*ret = &g->part;

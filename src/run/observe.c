@@ -15,10 +15,36 @@
 /* How often what is known of a directory is used before it is looked up again. */
 #define USES_MAX 64
 
-/* Below a tree of the plan that can be written, and below nothing that cannot? */
-static bool is_writable(const struct observer *o, struct str path)
+bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 {
-	const struct op *op = plan_shown_by(o->plan, path, NULL);
+	o->policy = plan->policy;
+	/* What the backend does not do shapes nothing. */
+	vec_each(op, &plan->ops)
+		if (op_rows[op->kind].view != VIEW_NONE && !op->lost &&
+		    !map_put(&o->shown, a, op->path, op))
+			return false;
+	return true;
+}
+
+/* What plan_shown_by says, found by the path's own prefixes: plans are long and paths
+ * are not. */
+static const struct op *shown_by(const struct observer *o, struct str path)
+{
+	const struct op *op = map_get(&o->shown, STR("/"));
+
+	for (size_t i = 1; i <= path.n; i++)
+		if (i == path.n || path.p[i] == '/') {
+			const struct op *here = map_get(&o->shown, str_take(path, i));
+
+			op = here ? here : op;
+		}
+	return op;
+}
+
+/* Below a tree of the plan that can be written, and below nothing that cannot? */
+bool observer_writable(const struct observer *o, struct str path)
+{
+	const struct op *op = shown_by(o, path);
 
 	return op && (op_view_of(op) == VIEW_WRITE || op_view_of(op) == VIEW_OWN);
 }
@@ -57,16 +83,18 @@ static bool is_ordinary(struct observer *o, const struct target *target, int dir
 			const char *path)
 {
 	const struct observed_base *base;
+	size_t n = strlen(path);
 	char text[2 * PATH_MAX];
-	int n;
 
 	if (strstr(path, ".."))
 		return false;
 	if (path[0] == '/')
-		return is_writable(o, str_of(path));
+		return observer_writable(o, (struct str){ path, n });
 	base = base_of(o, target, dirfd);
-	n = snprintf(text, sizeof(text), "%.*s/%s", (int)base->n, base->path, path);
-	return base->n && n < (int)sizeof(text) && is_writable(o, (struct str){ text, (size_t)n });
+	memcpy(text, base->path, base->n);
+	text[base->n] = '/';
+	memcpy(text + base->n + 1, path, n);
+	return base->n && observer_writable(o, (struct str){ text, base->n + 1 + n });
 }
 
 /* As the text says, where the sandbox shows nothing that could be resolved. */

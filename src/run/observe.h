@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "plan/plan.h"
 #include "run/target.h"
 
@@ -36,9 +37,16 @@ enum observed { OBSERVED_OPEN, OBSERVED_MAKE, OBSERVED_MOVE };
 
 struct observer {
 	const struct policy *policy;
-	const struct plan *plan;
+	/* Its own. */
+	struct map shown; /* the operations that shape the tree, by their paths */
 	struct observed_base bases[OBSERVED_BASES];
 };
+
+/* False: out of memory. */
+bool observer_init(struct observer *o, struct arena *a, const struct plan *plan);
+
+/* Does the plan let the kernel allow writing there? `path` is a normal path. */
+bool observer_writable(const struct observer *o, struct str path);
 
 /* Will a write to `path`, seen from dirfd, be refused? Then *ret_object is what, in text,
  * and *ret the decision. `follow`: a link in the last place is followed. */

@@ -1,58 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of guarded names. */
+/* Which names are guarded, as texts. */
 #include "run/selection.h"
 
 #include "base/path.h"
 
 #define stage "guard"
-
-static uint64_t hash(struct str name)
-{
-	uint64_t h = 14695981039346656037u;
-
-	for (size_t i = 0; i < name.n; i++)
-		h = (h ^ (uint8_t)name.p[i]) * 1099511628211u;
-	return h ^ h >> 29;
-}
-
-/* The slot that holds the name, or the free one where it belongs. */
-static struct str *slot(const struct selection *s, struct str name)
-{
-	size_t i = hash(name) & (s->size - 1);
-
-	while (s->table[i].n && !str_eq(s->table[i], name))
-		i = (i + 1) & (s->size - 1);
-	return &s->table[i];
-}
-
-static bool make_room(struct arena *a, struct selection *s)
-{
-	struct selection bigger = { .every = s->every, .size = s->size ? 2 * s->size : 64 };
-
-	if (2 * s->used < s->size)
-		return true;
-	bigger.table = arena_array(a, bigger.size, sizeof(*bigger.table));
-	if (!bigger.table)
-		return false;
-	for (size_t i = 0; i < s->size; i++)
-		if (s->table[i].n)
-			*slot(&bigger, s->table[i]) = s->table[i];
-	bigger.used = s->used;
-	*s = bigger;
-	return true;
-}
-
-static bool add(struct arena *a, struct selection *s, struct str name)
-{
-	struct str *at;
-
-	if (!make_room(a, s))
-		return false;
-	at = slot(s, name);
-	s->used += !at->n;
-	*at = name;
-	return true;
-}
 
 /* The outermost tree around the path that the command may write: what is above it the
  * command cannot move. */
@@ -67,26 +19,27 @@ static size_t writable_depth(const struct plan *plan, struct str path)
 	return least;
 }
 
-static bool add_path(struct arena *a, const struct plan *plan, struct selection *s, struct str path)
+static bool add_path(struct arena *a, const struct plan *plan, struct selection *s,
+		     const struct op *op)
 {
-	size_t skip = writable_depth(plan, path);
-	struct str rest = path, part;
+	size_t skip = writable_depth(plan, op->path);
+	struct str rest = op->path, part;
 
 	for (size_t i = 0; path_next(&rest, &part); i++)
-		if (i >= skip && !add(a, s, part))
+		if (i >= skip && !map_put(&s->names, a, part, op))
 			return false;
-	return true;
+	return map_put(&s->whole, a, path_last(op->path), op);
 }
 
 int selection_from_plan(struct arena *a, const struct plan *plan, struct selection *ret,
 			struct cordon_error *err)
 {
-	struct selection s = { 0 };
+	struct selection s = { .every = plan->policy && plan->policy->folding.n };
 
 	vec_each(op, &plan->ops) {
 		if (op->kind == OP_GUARD_GLOB || op->kind == OP_GUARD_HIDDEN)
 			s.every = true;
-		if (op->kind == OP_GUARD_NAME && !add_path(a, plan, &s, op->path))
+		if (op->kind == OP_GUARD_NAME && !add_path(a, plan, &s, op))
 			return err_nomem(err, stage);
 	}
 	*ret = s;
@@ -104,11 +57,24 @@ static struct str last_component(struct str path)
 	return (struct str){ path.p + start, end - start };
 }
 
+/* Is it below something that is called like a guarded name? */
+static bool leads_through(const struct selection *s, struct str path)
+{
+	struct str part;
+
+	while (path.n) {
+		str_cut(path, '/', &part, &path);
+		if (map_get(&s->whole, part))
+			return true;
+	}
+	return false;
+}
+
 bool selection_has(const struct selection *s, struct str path)
 {
 	struct str name = last_component(path);
 
 	if (!name.n || str_eq(name, STR(".")) || str_eq(name, STR("..")))
 		return false;
-	return s->every || (s->size && slot(s, name)->n);
+	return s->every || map_get(&s->names, name) || leads_through(s, path);
 }

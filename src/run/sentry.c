@@ -106,7 +106,7 @@ static void seize(struct sentry *s, struct sentry_place *p, struct sentry_place 
 	int r;
 
 	if (!again && !made_inside(s, p, st)) {
-		p->known = p->told = true;
+		p->known = p->told = s->foreign = true;
 		p->left = id;
 		return;
 	}

@@ -67,6 +67,7 @@ struct sentry {
 	struct loop_timer timer;
 	uint64_t pause; /* milliseconds to the look the timer is set for */
 	bool began;	/* the first call was seen */
+	bool foreign;	/* something under a guarded name is not the command's */
 	int64_t looks;	/* when the look at hand began */
 	VEC(struct sentry_place) places;
 	struct inflight inflight;

@@ -73,6 +73,31 @@ ssize_t target_read_string(pid_t tid, uint64_t address, char text[PATH_MAX])
 	return got == PATH_MAX ? -ENAMETOOLONG : -EFAULT;
 }
 
+void target_read_strings(pid_t tid, struct target_string *strings, size_t count)
+{
+	struct iovec here[TARGET_STRINGS_MAX] = { 0 }, there[TARGET_STRINGS_MAX] = { 0 };
+	size_t left;
+	ssize_t got;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t first = PAGE - strings[i].address % PAGE;
+		size_t n = first < FIRST_READ ? first : FIRST_READ;
+
+		here[i] = (struct iovec){ strings[i].text, n };
+		there[i] = (struct iovec){ (void *)(uintptr_t)strings[i].address, n };
+	}
+	got = process_vm_readv(tid, here, count, there, count, 0);
+	left = got < 0 ? 0 : (size_t)got;
+	for (size_t i = 0; i < count; i++) {
+		size_t n = here[i].iov_len < left ? here[i].iov_len : left;
+		const char *end = memchr(strings[i].text, '\0', n);
+
+		left -= n;
+		strings[i].n = end ? end - strings[i].text
+				   : target_read_string(tid, strings[i].address, strings[i].text);
+	}
+}
+
 void target_program(pid_t tid, char *text, size_t size)
 {
 	char path[64];

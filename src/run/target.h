@@ -34,6 +34,14 @@ struct target {
  * bytes. Returns its length, or -EFAULT, -ENAMETOOLONG, or -EACCES when the target may
  * not be looked at. */
 ssize_t target_read_string(pid_t tid, uint64_t address, char text[PATH_MAX]);
+/* The same for several at once, which costs one system call and not one each. */
+struct target_string {
+	uint64_t address;
+	char *text; /* PATH_MAX bytes */
+	ssize_t n;  /* what target_read_string returns */
+};
+#define TARGET_STRINGS_MAX 2
+void target_read_strings(pid_t tid, struct target_string *strings, size_t count);
 /* Copies n bytes: 0, -EFAULT or -EACCES. */
 int target_read(pid_t tid, uint64_t address, void *to, size_t n);
 

@@ -351,6 +351,42 @@ raced() {
 	assert_json '.quarantined == [{"object": "'"$WORKDIR"'/.claude", "kept": null}]'
 }
 
+@test "below what somebody else makes meanwhile nothing is written either" {
+	PROFILES=moderate
+	mkfifo go up
+	background "$CORDON" run -q --result result -- sh -c 'exec 9<>up 8<>go; echo >&9; read -r x <&8
+		echo x >.claude/settings.json; mkdir .claude/hooks; echo x >"$PWD/.claude/mine"
+		echo x >>.claude/mine; python3 -c "open(\".claude/mine\", \"r+\").write(\"x\")"
+		mv .claude/mine .claude/other; ln -s .claude/mine link; echo x >link; echo x >plain'
+	read -r _ <up
+	mkdir .claude
+	echo keep >.claude/mine
+	echo >go
+	wait "$STARTED"
+	assert_equal "$(ls .claude)" mine
+	assert_equal "$(cat .claude/mine)" keep
+	assert_equal "$(cat plain)" x
+	output=$(cat result)
+	for name in settings.json hooks mine; do
+		assert_json '.violations | any(.source == "guard" and (.object | endswith("/.claude/'$name'")))'
+	done
+}
+
+@test "a directory is not made to fold its names" {
+	set_flags() {
+		"$@" python3 -c 'import errno, fcntl, os, struct, sys
+fd = os.open(".", os.O_RDONLY)
+try:
+    fcntl.ioctl(fd, 0x40086602, struct.pack("q", 0))
+except OSError as e:
+    print(errno.errorcode[e.errno])'
+	}
+	run -0 set_flags env
+	[ -z "$output" ] || skip "the file system here has no flags"
+	run -0 set_flags "$CORDON" run -q --
+	assert_output ENOTSUP
+}
+
 @test "what was there before is never taken" {
 	ln -s elsewhere .claude
 	echo '{}' >.mcp.json

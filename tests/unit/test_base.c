@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base: buffers, strings, numbers, paths, arenas. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -173,5 +175,50 @@ Test(vec, grows_and_respects_the_arena)
 	cr_assert_eq(sum, 4950);
 	while (vec_push(&v, &a))
 		cr_assert_lt(v.n, 2000);
+	arena_free(&a);
+}
+
+Test(map, keeps_the_last_value_of_a_key)
+{
+	static char keys[300][8];
+	static const int one, two;
+	struct map m = { 0 };
+	struct arena a;
+	size_t n = 0;
+
+	arena_init(&a, 1 << 20);
+	cr_assert_null(map_get(&m, STR("x")));
+	cr_assert_not(map_put(&m, &a, STR(""), &one));
+	for (; n < 300; n++) {
+		snprintf(keys[n], sizeof(keys[n]), "k%zu", n);
+		cr_assert(map_put(&m, &a, str_of(keys[n]), &one));
+	}
+	cr_assert(map_put(&m, &a, STR("k7"), &two));
+	cr_assert_eq(m.used, 300);
+	for (n = 0; n < 300; n++)
+		cr_assert_eq(map_get(&m, str_of(keys[n])), n == 7 ? &two : &one, "%zu", n);
+	cr_assert_null(map_get(&m, STR("k300")));
+	cr_assert_null(map_get(&m, STR("k")));
+	cr_assert_null(map_get(&m, STR("")));
+	arena_free(&a);
+}
+
+Test(map, says_when_memory_is_out)
+{
+	static char keys[300][8];
+	static const int one;
+	struct map m = { 0 };
+	struct arena a;
+	size_t n = 0;
+
+	arena_init(&a, 4096);
+	for (; n < 300; n++) {
+		snprintf(keys[n], sizeof(keys[n]), "k%zu", n);
+		if (!map_put(&m, &a, str_of(keys[n]), &one))
+			break;
+	}
+	cr_assert_lt(n, 300);
+	for (size_t i = 0; i < n; i++)
+		cr_assert_eq(map_get(&m, str_of(keys[i])), &one, "%zu", i);
 	arena_free(&a);
 }

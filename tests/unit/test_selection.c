@@ -51,7 +51,6 @@ Test(selection, goes_by_the_last_component)
 	cr_assert(has(".claude"));
 	cr_assert(has("/any/where/.claude"));
 	cr_assert(has("x/../.claude///"));
-	cr_assert_not(has(".claude/settings.json"));
 	cr_assert_not(has(".claud"));
 	cr_assert_not(has(".claudee"));
 	cr_assert_not(has("w"));
@@ -68,6 +67,33 @@ Test(selection, has_the_directories_that_lead_to_a_name)
 	cr_assert(has("info"));
 	cr_assert(has("attributes"));
 	cr_assert_not(has("w"));
+}
+
+/* Somebody may make it on the host meanwhile. */
+Test(selection, has_what_lies_below_a_guarded_name)
+{
+	op(OP_BIND_RW, "/w");
+	op(OP_GUARD_NAME, "/w/.git/hooks");
+	select_now();
+	cr_assert(has("hooks/x"));
+	cr_assert(has("/a/.git/hooks/b/c"));
+	/* A directory that only leads to one is no reason. */
+	cr_assert_not(has(".git/x"));
+	cr_assert_not(has(".git/objects/12/34"));
+	cr_assert_not(has("hooks/.."));
+}
+
+Test(selection, takes_all_where_names_fold)
+{
+	static struct policy policy;
+
+	policy = (struct policy){ 0 };
+	*vec_push(&policy.folding, &arena) = STR("/w");
+	plan.policy = &policy;
+	op(OP_BIND_RW, "/w");
+	op(OP_GUARD_NAME, "/w/.claude");
+	select_now();
+	cr_assert(has(".CLAUDE"));
 }
 
 Test(selection, never_takes_what_makes_nothing)

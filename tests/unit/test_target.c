@@ -178,7 +178,8 @@ Test(memory, is_read_up_to_where_it_ends)
 {
 	char *pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			   0);
-	char text[PATH_MAX];
+	char text[PATH_MAX], other[PATH_MAX];
+	struct target_string strings[2];
 	pid_t pid;
 
 	cr_assert_neq(pages, MAP_FAILED);
@@ -202,7 +203,27 @@ Test(memory, is_read_up_to_where_it_ends)
 	cr_assert_eq(target_read_string(pid, 8, text), -EFAULT);
 	cr_assert_eq(target_read_string(pid, UINT64_MAX, text), -EFAULT);
 	cr_assert_eq(target_read(pid, (uintptr_t)(pages + 3 * 4096 - 4), text, 8), -EFAULT);
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct target_string good = { (uintptr_t)(pages + 3 * 4096 - 4), text, 0 };
+		struct target_string bad = { (uintptr_t)(pages + 3 * 4096 + 8), other, 0 };
+		struct target_string both[2] = { swapped ? bad : good, swapped ? good : bad };
+
+		target_read_strings(pid, both, 2);
+		cr_assert_eq(both[swapped].n, 3);
+		cr_assert_str_eq(text, "end");
+		cr_assert_eq(both[!swapped].n, -EFAULT);
+	}
+	strings[0] = (struct target_string){ (uintptr_t)(pages + 4096 - 3), text, 0 };
+	strings[1] = (struct target_string){ (uintptr_t)(pages + 3 * 4096 - 4), other, 0 };
+	target_read_strings(pid, strings, 2);
+	cr_assert_eq(strings[0].n, 4);
+	cr_assert_str_eq(text, "abcx");
+	cr_assert_eq(strings[1].n, 3);
+	cr_assert_str_eq(other, "end");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	cr_assert_eq(target_read_string(pid, (uintptr_t)pages, text), -EACCES);
+	target_read_strings(pid, strings, 2);
+	cr_assert_eq(strings[0].n, -EACCES);
+	cr_assert_eq(strings[1].n, -EACCES);
 }

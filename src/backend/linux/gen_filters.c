@@ -15,6 +15,7 @@
 #include <linux/audit.h>
 #include <linux/btrfs.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/ioprio.h>
 #include <linux/memfd.h>
 #include <linux/netlink.h>
