@@ -3,6 +3,7 @@
 #include "run/git_control.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,9 +13,14 @@
 
 #define stage "git"
 #define CONFIG_BYTES_MAX ((size_t)256 << 10)
-/* Directories below modules/, and how deep a submodule's name may go. */
+/* Names looked at below modules/ and worktrees/, directories among them, and how deep a
+ * submodule's name may go. */
+#define ENTRIES_MAX 4096
 #define DIRECTORIES_MAX 512
 #define DEPTH_MAX 8
+/* Files of configuration, with what they include; git's own depth. */
+#define CONFIGS_MAX 32
+#define INCLUDES_MAX 10
 
 struct finder {
 	struct arena *arena;
@@ -22,7 +28,8 @@ struct finder {
 	struct str top;	   /* where hooks and programs of the configuration start */
 	struct str config; /* the file being read */
 	VEC(struct str) found;
-	unsigned directories;
+	unsigned entries, directories;
+	unsigned configs, includes; /* that were read, and those around the one at hand */
 	bool out_of_memory;
 };
 
@@ -76,7 +83,14 @@ static void add_git_dir(struct finder *f, struct str dir)
 		add_below(f, dir, names[i]);
 }
 
-/* The directories in a directory; false when there are more than are looked at. */
+/* Told without a look at it by most file systems. */
+static bool may_be_directory(const struct dirent *entry)
+{
+	return (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) &&
+	       strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+/* The directories in a directory; false when there is more in it than is looked at. */
 static bool each_directory(struct finder *f, struct str dir, unsigned depth,
 			   bool (*visit)(struct finder *f, struct str dir, unsigned depth))
 {
@@ -87,7 +101,8 @@ static bool each_directory(struct finder *f, struct str dir, unsigned depth,
 	while (d && all && (entry = readdir(d))) {
 		struct str path;
 
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		all = ++f->entries <= ENTRIES_MAX;
+		if (!all || !may_be_directory(entry))
 			continue;
 		path = below(f, dir, entry->d_name);
 		if (is_type(path, S_IFDIR))
@@ -122,10 +137,10 @@ static void add_parts(struct finder *f, struct str git_dir)
 	struct str modules = below(f, git_dir, "modules");
 	struct str worktrees = below(f, git_dir, "worktrees");
 
-	f->directories = 0;
+	f->entries = f->directories = 0;
 	if (modules.n && !each_directory(f, modules, DEPTH_MAX, visit_module))
 		add(f, modules);
-	f->directories = 0;
+	f->entries = f->directories = 0;
 	if (worktrees.n && !each_directory(f, worktrees, 1, visit_worktree))
 		add(f, worktrees);
 }
@@ -144,17 +159,20 @@ static bool is_inside(const struct places *p, struct str path)
 	return false;
 }
 
-/* As git reads it: ~ is the home. Empty when it is no path or lies elsewhere. */
-static struct str named_path(struct finder *f, struct str base, struct str text)
+/* As git reads it: ~ is the home. Empty when it is no path. */
+static struct str whole_path(struct finder *f, struct str base, struct str text)
 {
-	char *path;
-
 	if (str_starts(text, STR("~/"))) {
 		base = f->places->home;
 		text = str_skip(text, 2);
 	}
-	path = text.n ? path_normalise(f->arena, base, text) : NULL;
-	return path && is_inside(f->places, str_of(path)) ? str_of(path) : (struct str){ 0 };
+	return str_of(text.n ? path_normalise(f->arena, base, text) : NULL);
+}
+
+static void add_inside(struct finder *f, struct str path)
+{
+	if (path.n && is_inside(f->places, path))
+		add(f, path);
 }
 
 static bool is_program(struct str key)
@@ -175,35 +193,78 @@ static bool is_program(struct str key)
 	return false;
 }
 
+/* A command line, read without a shell: the program, and files in the workdir that it is
+ * given, such as a script. A program that is not there yet is one that others could make. */
+static void add_programs(struct finder *f, struct str line)
+{
+	struct str word, path;
+	bool first = true;
+
+	if (line.n && line.p[0] == '!')
+		line = str_skip(line, 1);
+	for (; line.n; first = false) {
+		str_cut(line, ' ', &word, &line);
+		while (word.n && (word.p[0] == '"' || word.p[0] == '\''))
+			word = str_skip(word, 1);
+		while (word.n && (word.p[word.n - 1] == '"' || word.p[word.n - 1] == '\''))
+			word.n--;
+		if (str_find(word, '/') == word.n)
+			continue;
+		path = whole_path(f, f->top, word);
+		if (is_type(path, S_IFREG) || (first && !is_type(path, S_IFDIR)))
+			add_inside(f, path);
+	}
+}
+
+static void read_config(struct finder *f, struct str path);
+
 static void told(void *data, struct str key, struct str value)
 {
 	struct finder *f = data;
-	struct str path = { 0 }, rest;
+	struct str path;
 
 	if (str_eq(key, STR("core.hookspath"))) {
-		path = named_path(f, f->top, value);
+		add_inside(f, whole_path(f, f->top, value));
 	} else if (str_eq(key, STR("include.path")) ||
 		   (str_starts(key, STR("includeif.")) && str_ends(key, STR(".path")))) {
-		path = named_path(f, path_parent(f->config), value);
-	} else if (is_program(key)) {
-		str_cut(value, ' ', &value, &rest);
-		if (str_find(value, '/') < value.n)
-			path = named_path(f, f->top, value);
-		if (!is_type(path, S_IFREG))
-			path.n = 0;
+		/* Whatever its condition: that may hold another time. */
+		path = whole_path(f, path_parent(f->config), value);
+		add_inside(f, path);
+		read_config(f, path);
+	} else if (is_program(key) ||
+		   (str_starts(key, STR("alias.")) && str_starts(value, STR("!")))) {
+		add_programs(f, value);
 	}
-	if (path.n)
-		add(f, path);
 }
 
 static void read_config(struct finder *f, struct str path)
 {
+	struct str around = f->config, text;
 	struct cordon_error ignored;
-	struct str text;
 
+	if (!path.n || f->includes > INCLUDES_MAX || f->configs >= CONFIGS_MAX)
+		return;
+	f->includes++;
 	f->config = path;
-	if (path.n && fd_read_file(f->arena, path.p, CONFIG_BYTES_MAX, &text, &ignored) == 0)
+	if (fd_read_file(f->arena, path.p, CONFIG_BYTES_MAX, &text, &ignored) == 0) {
+		f->configs++;
 		git_config_read(text, told, f);
+	}
+	f->config = around;
+	f->includes--;
+}
+
+/* The user's and the machine's. */
+static void read_common(struct finder *f)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+
+	read_config(f, below(f, f->places->home, ".gitconfig"));
+	if (xdg && xdg[0] == '/')
+		read_config(f, below(f, str_of(xdg), "git/config"));
+	else
+		read_config(f, below(f, f->places->home, ".config/git/config"));
+	read_config(f, STR("/etc/gitconfig"));
 }
 
 /* A workdir that is a git directory itself. */
@@ -234,7 +295,7 @@ int git_control_places(struct arena *a, struct places *p, struct cordon_error *e
 		read_config(&f, below(&f, p->workdir, "config"));
 	}
 	if (any)
-		read_config(&f, below(&f, p->home, ".gitconfig"));
+		read_common(&f);
 	if (f.out_of_memory)
 		return err_nomem(err, stage);
 	p->git_control = f.found.at;

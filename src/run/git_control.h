@@ -12,8 +12,9 @@
 #include "base/err.h"
 #include "policy/world.h"
 
-/* Fills git_control; the other places are known. Looks at a bounded number of
- * directories: where there are more, all of them are meant. */
+/* Fills git_control; the other places are known. Looks at a bounded number of names: where
+ * there are more, all of them are meant. Reads a bounded number of configuration files:
+ * the repository's, the user's, the machine's, and what they include. */
 int git_control_places(struct arena *a, struct places *p, struct cordon_error *err);
 
 #endif

@@ -71,6 +71,27 @@ hooksPath = globally' >>"$HOME/.gitconfig"
 	closed globally/pre-commit
 }
 
+@test "what an included configuration names, and one that git reads from elsewhere" {
+	printf '[core]\nhooksPath = deep\n' >"$HOME/inner.cfg"
+	git config include.path "$HOME/inner.cfg"
+	mkdir -p deep usual "$HOME/.config/git"
+	echo mine >deep/pre-commit
+	closed deep/pre-commit
+	printf '[core]\nhooksPath = usual\n' >"$HOME/.config/git/config"
+	echo mine >usual/pre-commit
+	closed usual/pre-commit
+	git config core.fsmonitor ./not-there
+	closed not-there
+}
+
+@test "a great many files among the submodules cost no time: all of it is closed" {
+	mkdir .git/modules
+	(cd .git/modules && seq 5000 | xargs touch)
+	run cordon run -q --backend native -- sh -c 'echo x >.git/modules/new'
+	[ "$status" -ne 0 ] || fail "it is writable" "$(outcome)"
+	refute_file .git/modules/new
+}
+
 @test "the common directory of a worktree" {
 	git worktree add -q tree
 	closed .git/worktrees/tree/commondir

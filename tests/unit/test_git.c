@@ -2,6 +2,7 @@
 /* What a repository makes git run: its configuration, and where else that is decided. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ static void setup(void)
 {
 	arena_init(&a, ARENA_MAX);
 	buf_init(&out, 1 << 20);
+	unsetenv("XDG_CONFIG_HOME");
 	cr_assert_eq(scratch_make(&a, "/tmp", &top, &err), 0, "%s", err.message);
 	places = (struct places){
 		.workdir = str_of(arena_printf(&a, "%s/w", top)),
@@ -157,6 +159,16 @@ Test(git, too_many_submodules_are_all_meant)
 	cr_assert(found(".git/modules"));
 }
 
+/* Names that are no directories count as well: they cost as much. */
+Test(git, too_many_files_among_submodules_are_all_meant)
+{
+	git_dir(".git");
+	for (unsigned i = 0; i < 4200; i++)
+		file(arena_printf(&a, ".git/modules/f%u", i), "");
+	look();
+	cr_assert(found(".git/modules"));
+}
+
 Test(git, worktrees)
 {
 	git_dir(".git");
@@ -188,8 +200,50 @@ Test(git, what_the_configuration_names_in_the_workdir)
 	cr_assert(found("shared.cfg"));
 	cr_assert(found("tools/filter.sh"));
 	cr_assert(found("global"));
-	cr_assert_not(found("absent"));
-	cr_assert_eq(places.git_control_count, 4);
+	cr_assert(found("absent"));
+	cr_assert_eq(places.git_control_count, 5);
+}
+
+Test(git, what_an_included_configuration_names)
+{
+	git_dir(".git");
+	file(".git/config", "[include]\npath = ../one.cfg\n"
+			    "[includeIf \"gitdir:/elsewhere/\"]\npath = ~/two.cfg\n");
+	file("one.cfg", "[include]\npath = deep/one.cfg\n");
+	file("deep/one.cfg", "[core]\nhooksPath = one\n[include]\npath = ../one.cfg\n");
+	file("../home/two.cfg", "[core]\nhooksPath = two\n");
+	look();
+	cr_assert(found("one.cfg"));
+	cr_assert(found("deep/one.cfg"));
+	cr_assert(found("one"));
+	cr_assert(found("two"));
+}
+
+Test(git, where_the_user_keeps_a_configuration)
+{
+	git_dir(".git");
+	file("../home/.config/git/config", "[core]\nhooksPath = usual\n");
+	file("../xdg/git/config", "[core]\nhooksPath = chosen\n");
+	look();
+	cr_assert(found("usual"));
+	setenv("XDG_CONFIG_HOME", arena_printf(&a, "%s/xdg", top), 1);
+	look();
+	cr_assert(found("chosen"));
+	cr_assert_not(found("usual"));
+}
+
+Test(git, files_that_a_program_is_given)
+{
+	git_dir(".git");
+	file("tools/filter.py", "");
+	file("tools/alias.sh", "");
+	file(".git/config", "[filter \"x\"]\nclean = python3 'tools/filter.py' --to out/put\n"
+			    "[alias]\na = !./tools/alias.sh $1\nb = log ./tools/filter.py\n"
+			    "[core]\npager = ./tools\n");
+	look();
+	cr_assert(found("tools/filter.py"));
+	cr_assert(found("tools/alias.sh"));
+	cr_assert_eq(places.git_control_count, 2);
 }
 
 Test(git, nothing_outside_and_never_all_of_the_workdir)
