@@ -2,6 +2,8 @@
 /* Telling of violations. */
 #include "cli/ending.h"
 
+#include <string.h>
+
 #include "cli/advise.h"
 #include "cli/last_run.h"
 #include "cli/out.h"
@@ -137,10 +139,16 @@ static json_t *describe(const struct ending *e, const struct run_result *result)
 void ending_record(const struct ending *e, const struct run_result *result)
 {
 	json_t *run;
+	int r;
 
 	if (!violations_count(e->violations) && !violations_dropped(e->violations))
 		return;
 	run = describe(e, result);
-	last_run_write(e->explainer.setup.situation.places.cordon_home.p, run);
+	r = last_run_write(e->explainer.setup.situation.places.cordon_home.p, run);
+	if (r < 0)
+		out_note(e->o,
+			 "the refused actions are not on record for 'cordon explain "
+			 "--last': %s",
+			 strerror(-r));
 	json_decref(run);
 }

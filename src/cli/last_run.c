@@ -34,24 +34,47 @@ static int open_new(int dir, const char *name)
 	return openat(dir, name, flags, 0600);
 }
 
-void last_run_write(const char *home, const json_t *run)
+/* As much as fits: the later half of the violations goes until it does. */
+static bool print(struct buf *b, json_t *run)
+{
+	json_t *list = json_object_get(run, "violations");
+	json_int_t dropped = json_integer_value(json_object_get(run, "violations_dropped"));
+
+	for (;;) {
+		size_t n = json_array_size(list);
+
+		json_print(b, run, true);
+		if (!b->failed || !n)
+			return !b->failed;
+		for (size_t i = n; i > n / 2; i--)
+			json_array_remove(list, i - 1);
+		dropped += (json_int_t)(n - n / 2);
+		json_object_set_new(run, "violations_dropped", json_integer(dropped));
+		buf_free(b);
+		buf_init(b, LAST_RUN_BYTES_MAX);
+	}
+}
+
+int last_run_write(const char *home, json_t *run)
 {
 	autobuf struct buf text = buf_make(LAST_RUN_BYTES_MAX);
 	autoclose int dir = -1, fd = -1;
 	char name[64];
+	int r;
 
-	if (!run)
-		return;
-	json_print(&text, run, true);
-	dir = text.failed ? -1 : open_home(home);
+	if (!run || !print(&text, run))
+		return -ENOMEM;
+	dir = open_home(home);
 	if (dir < 0)
-		return;
+		return -errno;
 	snprintf(name, sizeof(name), "." NAME ".%ld", (long)getpid());
 	fd = open_new(dir, name);
-	if (fd < 0)
-		return;
-	if (fd_write_all(fd, text.p, text.n) < 0 || renameat(dir, name, dir, NAME) < 0)
+	r = fd < 0 ? -errno : fd_write_all(fd, text.p, text.n);
+	if (r == 0 && renameat(dir, name, dir, NAME) < 0)
+		r = -errno;
+	if (r < 0)
 		unlinkat(dir, name, 0);
+	return r;
 }
 
 int last_run_read(struct arena *a, const char *home, json_t **ret, struct cordon_error *err)

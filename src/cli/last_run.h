@@ -13,9 +13,10 @@
 
 #define LAST_RUN_BYTES_MAX ((size_t)8 << 20)
 
-/* Replaces the file with `run` as a whole, or leaves it as it was: what goes wrong here is
- * no concern of the run. `home` is made where it is missing. */
-void last_run_write(const char *home, const json_t *run);
+/* Replaces the file with `run` as a whole. What would make it too long is cut from the end
+ * of `violations` and counted in `violations_dropped`. Returns 0, or -errno with the
+ * file as it was. `home` is made where it is missing. */
+int last_run_write(const char *home, json_t *run);
 /* *ret is NULL when there is none, else the caller's to json_decref. */
 int last_run_read(struct arena *a, const char *home, json_t **ret, struct cordon_error *err);
 

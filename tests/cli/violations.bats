@@ -172,6 +172,40 @@ quiet_about() {
 	sentence "refused: reading $HOME/.ssh/id_rsa"
 }
 
+# Two hundred names of four thousand bytes that have to be escaped: 20 MB.
+@test "explain --last: a record that would be too long is cut, and says so" {
+	inside moderate 'echo x >~/.bashrc'
+	cat >deep.py <<-'END'
+		import os, sys
+		make = len(sys.argv) > 1
+		os.chdir(os.environ["HOME"])
+		for i in range(14):
+		    if make: os.mkdir(b"\xff" * 250)
+		    os.chdir(b"\xff" * 250)
+		for i in range(0 if make else 200):
+		    try: os.mkdir(b"%03d-" % i + b"\xff" * 200)
+		    except OSError: pass
+	END
+	python3 deep.py make
+	run -0 --separate-stderr cordon run -q --result result -- python3 deep.py
+	output=$(cat result)
+	assert_json '.violations | length == 200'
+	run -0 --separate-stderr cordon explain --last --json
+	assert_json '.violations | length > 10 and length < 200'
+	assert_json '.violations_dropped + (.violations | length) == 200'
+	run -0 --separate-stderr cordon explain --last
+	assert_contains "more that were not kept"
+}
+
+@test "a record that cannot be written: one line says so" {
+	inside moderate 'echo x >~/.bashrc'
+	assert_file "$HOME/.cordon/last-run.json"
+	rm "$HOME/.cordon/last-run.json"
+	mkdir "$HOME/.cordon/last-run.json"
+	inside moderate 'echo x >~/.bashrc'
+	sentence "the refused actions are not on record for 'cordon explain --last': "
+}
+
 @test "explain --last: the violations of the last run that had any" {
 	run -0 --separate-stderr cordon explain --last
 	assert_output "no run with a refused action is on record"
