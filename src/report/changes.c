@@ -108,6 +108,14 @@ static bool has_content(const struct snapshot *s, size_t i)
 	       path_below(s->files.at[i + 1].path, s->files.at[i].path);
 }
 
+static bool is_unseen(const struct changes *changes, struct str path)
+{
+	vec_each(dir, &changes->unseen)
+		if (path_below(path, *dir))
+			return true;
+	return false;
+}
+
 struct comparison {
 	struct arena *arena;
 	struct changes *ret;
@@ -120,7 +128,7 @@ static void add(struct comparison *c, enum change_kind kind, struct str path)
 	const char *who = kind == CHANGE_DELETED ? NULL : later_run_by(path);
 	struct change *slot;
 
-	if ((who != NULL) != c->marked)
+	if ((who != NULL) != c->marked || is_unseen(c->ret, path_parent(path)))
 		return;
 	c->ret->count[kind]++;
 	if (c->ret->lists[kind].n >= CHANGES_MAX)
@@ -152,6 +160,22 @@ static void compare(struct comparison *c, const struct snapshot *before,
 	}
 }
 
+/* What could be seen only once looks like a change and may be none. */
+static int take_unseen(struct comparison *c, const struct snapshot *s)
+{
+	vec_each(dir, &s->unseen) {
+		struct str *slot;
+
+		if (is_unseen(c->ret, *dir))
+			continue;
+		slot = vec_push(&c->ret->unseen, c->arena);
+		if (!slot)
+			return -1;
+		*slot = *dir;
+	}
+	return 0;
+}
+
 int changes_between(struct arena *a, const struct snapshot *before, const struct snapshot *after,
 		    struct changes *ret, struct cordon_error *err)
 {
@@ -161,6 +185,8 @@ int changes_between(struct arena *a, const struct snapshot *before, const struct
 	ret->incomplete = before->incomplete || after->incomplete;
 	if (ret->incomplete)
 		return 0;
+	if (take_unseen(&c, before) < 0 || take_unseen(&c, after) < 0)
+		return err_nomem(err, "changes");
 	compare(&c, before, after);
 	c.marked = false;
 	compare(&c, before, after);
@@ -191,6 +217,20 @@ static int add_list(json_t *root, const struct changes *changes, enum change_kin
 	return bad;
 }
 
+static int add_unseen(json_t *root, const struct changes *changes)
+{
+	json_t *list = json_array();
+	int bad = json_object_set_new(root, "unseen", list);
+
+	vec_each(dir, &changes->unseen) {
+		const struct change one = { .path = *dir };
+
+		if (!bad)
+			bad = json_array_append_new(list, change_to_json(&one));
+	}
+	return bad;
+}
+
 json_t *changes_to_json(const struct changes *changes)
 {
 	json_t *root = json_object();
@@ -203,6 +243,8 @@ json_t *changes_to_json(const struct changes *changes)
 	}
 	if (!bad && more)
 		bad = json_object_set_new(root, "more", json_integer((json_int_t)more));
+	if (!bad && changes && changes->unseen.n)
+		bad = add_unseen(root, changes);
 	if (!bad && changes && changes->incomplete)
 		bad = json_object_set_new(root, "incomplete", json_true());
 	if (!bad)
@@ -243,6 +285,13 @@ void changes_print(struct buf *b, const struct changes *changes)
 	if (changes->incomplete)
 		buf_adds(b, "changes: too many files, or too deep, in the writable places to "
 			    "compare them\n");
+	if (changes->unseen.n) {
+		buf_adds(b, "changes: not seen, for it cannot be entered or lies too deep: ");
+		buf_add_escaped(b, changes->unseen.at[0]);
+		if (changes->unseen.n > 1)
+			buf_addf(b, " and %zu more", changes->unseen.n - 1);
+		buf_addc(b, '\n');
+	}
 	if (!all)
 		return;
 	buf_addf(b, "changes: %zu created, %zu changed, %zu deleted\n",

@@ -21,6 +21,7 @@
 
 #define CHANGES_MAX 1000     /* names kept of each kind */
 #define CHANGES_LINES_MAX 10 /* names told to a person */
+#define CHANGES_UNSEEN_MAX 64
 
 /* One file as it was seen. */
 struct seen_file {
@@ -32,7 +33,8 @@ struct seen_file {
 
 struct snapshot {
 	VEC(struct seen_file) files;
-	bool incomplete; /* there was more than can be kept */
+	VEC(struct str) unseen; /* directories that could not be entered, or lie too deep */
+	bool incomplete;	/* there was more than can be kept */
 };
 
 /* Brings the files into the order that changes_between needs. */
@@ -51,6 +53,7 @@ struct changes {
 	bool incomplete; /* too many files to compare: the lists are empty */
 	VEC(struct change) lists[CHANGE_KINDS];
 	size_t count[CHANGE_KINDS]; /* of all, kept or not */
+	VEC(struct str) unseen;	    /* directories: what changed in them is not known */
 };
 
 /* Both sorted. Paths are those of the snapshots. */

@@ -45,6 +45,22 @@ static bool take(struct look *l, const char *path, const struct stat *st)
 	return true;
 }
 
+/* Many of them are as bad as too many files. */
+static void leave_out(struct look *l, struct str path)
+{
+	size_t n = l->ret->unseen.n;
+	struct str *slot = NULL;
+
+	if (n && l->ret->unseen.at[n - 1].p == path.p)
+		return;
+	if (n < CHANGES_UNSEEN_MAX)
+		slot = vec_push(&l->ret->unseen, l->arena);
+	if (slot)
+		*slot = path;
+	else
+		l->ret->incomplete = true;
+}
+
 static void walk(struct look *l, int fd, struct str path, unsigned depth);
 
 static void enter(struct look *l, int parent, const char *name, struct str path, unsigned depth)
@@ -54,12 +70,14 @@ static void enter(struct look *l, int parent, const char *name, struct str path,
 	if (str_ends(path, STR("/.git/objects")))
 		return;
 	if (depth >= LOOK_DEPTH_MAX) {
-		l->ret->incomplete = true;
+		leave_out(l, path);
 		return;
 	}
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0)
 		walk(l, fd, path, depth + 1);
+	else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		leave_out(l, path);
 }
 
 static void look_at(struct look *l, int dir, const char *name, struct str above, unsigned depth)
@@ -67,9 +85,14 @@ static void look_at(struct look *l, int dir, const char *name, struct str above,
 	struct stat st;
 	char *path;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		/* Listed, and not to be looked at: a directory without the right to search. */
+		if (errno == EACCES)
+			leave_out(l, above);
+		return;
+	}
 	path = arena_printf(l->arena, "%.*s/%s", above.n > 1 ? (int)above.n : 0, above.p, name);
 	if (take(l, path, &st) && S_ISDIR(st.st_mode))
 		enter(l, dir, name, str_of(path), depth);
