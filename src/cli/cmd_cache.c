@@ -20,17 +20,23 @@ static json_t *kept_to_json(const struct kept *kept)
 	return NULL;
 }
 
-static int print_json(const struct opts *o, const char *key, const struct kept_list *list)
+/* With `failed`, what went wrong besides. */
+static int print_json(const struct opts *o, const char *key, const struct kept_list *list,
+		      const struct cordon_error *failed)
 {
-	json_t *rows = json_array();
+	json_t *rows = json_array(), *answer;
 	int bad = !rows;
 
 	vec_each(kept, &list->items)
 		bad |= json_array_append_new(rows, kept_to_json(kept));
-	if (!bad)
-		return out_json(o, json_pack("{s:o}", key, rows));
+	answer = bad ? NULL : json_pack("{s:O}", key, rows);
 	json_decref(rows);
-	return out_json(o, NULL);
+	if (answer && failed &&
+	    json_object_set_new(answer, "error", out_error_to_json(failed)) < 0) {
+		json_decref(answer);
+		answer = NULL;
+	}
+	return out_json(o, answer);
 }
 
 static void print_row(struct buf *b, const struct kept *kept)
@@ -56,7 +62,7 @@ static int cache_list(const struct opts *o, const struct kept_list *list)
 	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 
 	if (opts_given(o, OPTION_JSON))
-		return print_json(o, "caches", list);
+		return print_json(o, "caches", list, NULL);
 	vec_each(kept, &list->items)
 		print_row(&b, kept);
 	if (!list->items.n)
@@ -70,19 +76,41 @@ static bool is_meant(const struct opts *o, const struct kept *kept, struct str w
 	return opts_given(o, OPTION_ALL) || str_eq(kept->project, workdir);
 }
 
-static int cache_clear(const struct opts *o, const struct kept_list *list, struct str workdir)
+/* What was removed is said also when something could not be. */
+static int say_cleared(const struct opts *o, const struct kept_list *gone,
+		       const struct cordon_error *failed)
 {
 	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
+	int status;
+
+	if (opts_given(o, OPTION_JSON)) {
+		status = print_json(o, "cleared", gone, failed);
+		return failed ? STATUS_FAILED : status;
+	}
+	vec_each(kept, &gone->items)
+		print_row(&b, kept);
+	if (!gone->items.n && !failed)
+		buf_adds(&b, "nothing to clear\n");
+	status = out_text(o, &b);
+	return failed ? out_error(o, failed) : status;
+}
+
+static int cache_clear(const struct opts *o, const struct kept_list *list,
+		       const struct places *places)
+{
 	struct kept_list gone = { 0 };
-	struct cordon_error err;
+	struct cordon_error err, ignored;
+	bool failed = keep_sweep(o->arena, places->cordon_home, &err) < 0;
 
 	vec_each(kept, &list->items) {
 		struct kept *slot;
 
-		if (!is_meant(o, kept, workdir))
+		if (!is_meant(o, kept, places->workdir))
 			continue;
-		if (keep_clear(o->arena, kept, &err) < 0)
-			return out_error(o, &err);
+		if (keep_clear(o->arena, kept, failed ? &ignored : &err) < 0) {
+			failed = true;
+			continue;
+		}
 		slot = vec_push(&gone.items, o->arena);
 		if (!slot) {
 			err_nomem(&err, "cache");
@@ -90,13 +118,7 @@ static int cache_clear(const struct opts *o, const struct kept_list *list, struc
 		}
 		*slot = *kept;
 	}
-	if (opts_given(o, OPTION_JSON))
-		return print_json(o, "cleared", &gone);
-	vec_each(kept, &gone.items)
-		print_row(&b, kept);
-	if (!gone.items.n)
-		buf_adds(&b, "nothing to clear\n");
-	return out_text(o, &b);
+	return say_cleared(o, &gone, failed ? &err : NULL);
 }
 
 int cmd_cache(struct opts *o)
@@ -116,5 +138,5 @@ int cmd_cache(struct opts *o)
 		r = keep_list(o->arena, places.cordon_home, &list, &err);
 	if (r < 0)
 		return out_error(o, &err);
-	return word == 0 ? cache_list(o, &list) : cache_clear(o, &list, places.workdir);
+	return word == 0 ? cache_list(o, &list) : cache_clear(o, &list, &places);
 }

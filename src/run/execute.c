@@ -360,7 +360,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    struct run_result *ret, struct cordon_error *err)
 {
 	struct launch_input in = { .plan = plan, .caps = caps, .argv = options->argv };
-	autoclose int caches __attribute__((unused)) = keep_hold(s->policy);
+	autoclose int caches = -1;
 	struct parts parts = { .n = 0 };
 	struct cordon_error why;
 	struct launch launch;
@@ -372,6 +372,8 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	launch_init(&launch);
 	in.terminal = terminal_streams(plan, options);
 	r = check_streams(s, &why);
+	if (r == 0)
+		r = keep_hold(s->policy, &caches, &why);
 	if (r == 0)
 		r = find_program(s, a, plan, options, &in.program, &why);
 	if (r == 0)

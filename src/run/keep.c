@@ -14,10 +14,13 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/scratch.h"
+#include "fmt/located.h"
 
 #define stage "keep"
 /* In a project's directory: the workdir it belongs to. */
 #define OWNER_FILE "project"
+/* Beside the projects': what is being removed. */
+#define GONE ".gone-"
 #define DEPTH_MAX 256
 
 static int cannot(struct cordon_error *err, const char *what, const char *path)
@@ -95,7 +98,7 @@ static int check_owner(struct arena *a, const struct policy *policy, struct cord
 	if (str_eq(text, workdir))
 		return 0;
 	err_set(err, CORDON_E_IO, 0, stage, "%s belongs to another project", policy->cache_dir.p);
-	return err_hint(err, "'cordon cache list' says to which; 'cordon cache clear' removes it");
+	return err_hint(err, "'cordon cache clear --workdir %s' removes it", quote(text).text);
 }
 
 int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
@@ -116,17 +119,34 @@ int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 	return r;
 }
 
-int keep_hold(const struct policy *policy)
+static bool is_still(const char *path, int fd)
 {
-	int fd = -1;
+	struct stat here, there;
 
-	if (policy->caches.n)
-		fd = open(policy->cache_dir.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		flock(fd, LOCK_SH | LOCK_NB);
-		futimens(fd, NULL);
+	return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_ino == there.st_ino &&
+	       here.st_dev == there.st_dev;
+}
+
+/* Whoever clears it has it alone and moves it away first. */
+int keep_hold(const struct policy *policy, int *ret_fd, struct cordon_error *err)
+{
+	const char *path = policy->cache_dir.p;
+	autoclose int fd = -1;
+
+	if (!policy->caches.n)
+		return 0;
+	/* Not there: it was never made, or whoever mounts it will say so. */
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 || !is_still(path, fd)) {
+		err_set(err, CORDON_E_IO, 0, stage,
+			"the private caches of this project are being cleared: %s", path);
+		return err_hint(err, "try again when that has ended");
 	}
-	return fd;
+	futimens(fd, NULL);
+	*ret_fd = steal_fd(&fd);
+	return 0;
 }
 
 /* --- listing ------------------------------------------------------------------------ */
@@ -217,7 +237,7 @@ int keep_clear(struct arena *a, const struct kept *kept, struct cordon_error *er
 {
 	autoclose int fd = open(kept->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct str top = path_parent(str_of(kept->path)), name = path_last(str_of(kept->path));
-	const char *gone = arena_printf(a, "%.*s/.gone-%.*s-%d", STR_ARG(top), STR_ARG(name),
+	const char *gone = arena_printf(a, "%.*s/" GONE "%.*s-%d", STR_ARG(top), STR_ARG(name),
 					(int)getpid());
 	int r;
 
@@ -236,4 +256,38 @@ int keep_clear(struct arena *a, const struct kept *kept, struct cordon_error *er
 		return 0;
 	errno = -r;
 	return cannot(err, "cannot remove", gone);
+}
+
+/* What a clearing that is at work holds is its own to remove. */
+static int sweep_one(struct arena *a, const char *top, int dir, const char *name,
+		     struct cordon_error *err)
+{
+	autoclose int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const char *path = arena_printf(a, "%s/%s", top, name);
+	int r;
+
+	if (!path)
+		return err_nomem(err, stage);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return 0;
+	r = scratch_remove(path);
+	if (r == 0 || r == -ENOENT)
+		return 0;
+	errno = -r;
+	return cannot(err, "cannot remove", path);
+}
+
+int keep_sweep(struct arena *a, struct str cordon_home, struct cordon_error *err)
+{
+	const char *top = arena_printf(a, "%.*s/cache/project", STR_ARG(cordon_home));
+	DIR *d = top ? opendir(top) : NULL;
+	const struct dirent *entry;
+	int r = top ? 0 : err_nomem(err, stage);
+
+	while (d && (entry = readdir(d)))
+		if (str_starts(str_of(entry->d_name), STR(GONE)))
+			r = sweep_one(a, top, dirfd(d), entry->d_name, err);
+	if (d)
+		closedir(d);
+	return r;
 }

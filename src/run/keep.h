@@ -20,8 +20,9 @@
  * was missing: then the policy has to look again. */
 int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 	      struct cordon_error *err);
-/* Holds the project's caches until the descriptor is closed; -1 when there are none. */
-int keep_hold(const struct policy *policy);
+/* Holds the project's caches until the descriptor is closed; *ret_fd is left alone when
+ * there are none. An error while they are being cleared. */
+int keep_hold(const struct policy *policy, int *ret_fd, struct cordon_error *err);
 
 struct kept {
 	const char *path;	/* of the directory */
@@ -39,5 +40,7 @@ int keep_list(struct arena *a, struct str cordon_home, struct kept_list *ret,
 	      struct cordon_error *err);
 /* Removes one; an error when a run holds it. */
 int keep_clear(struct arena *a, const struct kept *kept, struct cordon_error *err);
+/* Removes what a clearing that was killed has left. */
+int keep_sweep(struct arena *a, struct str cordon_home, struct cordon_error *err);
 
 #endif

@@ -172,6 +172,48 @@ named() {
 	run -0 cordon cache clear
 }
 
+@test "one cache in use does not keep the others from being cleared" {
+	needs native
+	mkdir "$SCRATCH/other"
+	cordon run -q -C "$SCRATCH/other" --tmp shared -- true
+	inside native true
+	exec 8<"$(cordon cache list --json | jq -r '.caches[] | select(.project == "'"$WORKDIR"'").path')"
+	flock -s 8
+	run --separate-stderr cordon cache clear --all --json
+	assert_status 125
+	assert_json "[.cleared[].project] == [\"$SCRATCH/other\"]"
+	assert_json '.error.message | contains("a run is using")'
+	exec 8<&-
+	run -0 cordon cache clear --all
+	assert_contains "$WORKDIR"
+}
+
+@test "a run does not begin with caches that are being cleared" {
+	needs native
+	inside native true
+	exec 8<"$(cordon cache list --json | jq -r '.caches[0].path')"
+	flock -x 8
+	run --separate-stderr cordon run -q --tmp shared -- touch ran
+	assert_status 125
+	output=$stderr
+	assert_contains "the private caches of this project are being cleared"
+	refute_file ran
+	exec 8<&-
+	run -0 cordon run -q --tmp shared -- touch ran
+}
+
+@test "what a clearing that was killed left is removed by the next" {
+	mkdir -p "$KEPT/.gone-x-1/deep" "$KEPT/.gone-y-2"
+	exec 8<"$KEPT/.gone-y-2"
+	flock -x 8
+	run -0 cordon cache clear
+	refute_file "$KEPT/.gone-x-1"
+	assert_file "$KEPT/.gone-y-2"
+	exec 8<&-
+	run -0 cordon cache clear
+	refute_file "$KEPT/.gone-y-2"
+}
+
 shares() {
 	needs "$1"
 	local script='T=${TMPDIR:-/tmp}; cat "$T/x" 2>/dev/null; echo "$1" >>"$T/x"'

@@ -267,12 +267,12 @@ Test(caches, clearing_waits_for_no_run_and_follows_no_link)
 	struct policy *p = on_disk();
 	const char *victim = arena_printf(&a, "%s/victim", top);
 	bool made;
-	int held;
+	int held = -1;
 
 	cr_assert_eq(keep_make(&a, p, &made, &err), 0, "%s", err.message);
 	cr_assert_eq(mkdir(victim, 0700), 0);
 	cr_assert_eq(symlink(victim, arena_printf(&a, "%s/link", p->cache_own.source.p)), 0);
-	held = keep_hold(p);
+	cr_assert_eq(keep_hold(p, &held, &err), 0, "%s", err.message);
 	cr_assert_geq(held, 0);
 	cr_assert_eq(keep_list(&a, in.places.cordon_home, &list, &err), 0, "%s", err.message);
 	cr_assert_eq(list.items.n, 1);
