@@ -109,6 +109,9 @@ static int remove_top_entry(int top, const char *name, unsigned *serial)
 	return r;
 }
 
+/* More levels than any file system holds: somebody goes on filling it. */
+#define PASSES_MAX (1u << 20)
+
 /* Passes over the top until nothing was left to do in one. */
 int scratch_remove(const char *path)
 {
@@ -117,13 +120,15 @@ int scratch_remove(const char *path)
 	bool found = true;
 	int r = top < 0 ? -errno : 0;
 
-	while (found && r == 0) {
+	for (unsigned pass = 0; found && r == 0; pass++) {
 		int again = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		DIR *d = again < 0 ? NULL : fdopendir(again);
 		const struct dirent *entry;
 
 		if (!d)
 			return -errno;
+		if (pass == PASSES_MAX)
+			r = -EBUSY;
 		found = false;
 		while (r == 0 && (entry = readdir(d)))
 			if (!is_dot(entry->d_name)) {

@@ -94,28 +94,51 @@ static CHILD_SAFE int open_below(const struct mounter *w, const char *path)
 	return (int)syscall(__NR_openat2, w->root, *path ? path : ".", &how, sizeof(how));
 }
 
+/* Makes a directory, unless there is one, and opens it; closes `at` unless it is the root.
+ * A link in its place is not followed: a command of another run may have put it there. */
+static CHILD_SAFE int make_step(const struct mounter *w, int at, const char *name)
+{
+	int fd = -1;
+
+	if (mkdirat(at, name, 0755) == 0 || errno == EEXIST)
+		fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (at != w->root) {
+		int saved = errno;
+
+		close(at);
+		errno = saved;
+	}
+	return fd;
+}
+
 /* The missing parents of a path in a tree of our own, and the path itself. */
 static CHILD_SAFE int make_path(const struct mounter *w, const char *path, bool directory)
 {
-	char part[PATH_MAX];
-	size_t n = strlen(path);
-	int fd;
+	int at = w->root, fd;
+	char name[NAME_MAX + 1];
+	const char *slash;
 
-	if (n >= sizeof(part)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	for (size_t i = 0; i < n; i++) {
-		part[i] = path[i];
-		if (path[i + 1] != '/')
-			continue;
-		part[i + 1] = '\0';
-		if (mkdirat(w->root, part, 0755) < 0 && errno != EEXIST)
+	for (; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+		size_t n = (size_t)(slash - path);
+
+		if (n > NAME_MAX) {
+			errno = ENAMETOOLONG;
 			return -1;
+		}
+		memcpy(name, path, n);
+		name[n] = '\0';
+		if (n)
+			at = make_step(w, at, name);
 	}
-	if (directory)
-		return mkdirat(w->root, path, 0755) < 0 && errno != EEXIST ? -1 : 0;
-	fd = openat(w->root, path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+	if (at < 0)
+		return -1;
+	if (directory) {
+		fd = make_step(w, at, path);
+	} else {
+		fd = openat(at, path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+		if (at != w->root)
+			close(at);
+	}
 	if (fd < 0)
 		return -1;
 	close(fd);
