@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "fmt/located.h"
+#include "run/subdirs.h"
 
 #define stage "keep"
 /* In a project's directory: the workdir it belongs to. */
@@ -101,6 +102,23 @@ static int check_owner(struct arena *a, const struct policy *policy, struct cord
 	return err_hint(err, "'cordon cache clear --workdir %s' removes it", quote(text).text);
 }
 
+/* What a failure left of a project's directory, as long as it is empty. */
+static void unmake(struct arena *a, const struct policy *policy)
+{
+	const char *path = policy->cache_dir.p;
+
+	if (policy->cache_own.source.n)
+		rmdir(policy->cache_own.source.p);
+	vec_each(c, &policy->caches)
+		if (c->source.n)
+			rmdir(c->source.p);
+	/* cache/project/NAME */
+	for (unsigned i = 0; i < 3 && path; i++) {
+		rmdir(path);
+		path = arena_dup(a, path_parent(str_of(path)));
+	}
+}
+
 int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 	      struct cordon_error *err)
 {
@@ -116,6 +134,8 @@ int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 		r = check_owner(a, policy, err);
 	if (r == 0)
 		*ret_made = made;
+	else if (made && policy->cache_dir.n)
+		unmake(a, policy);
 	return r;
 }
 
@@ -202,34 +222,32 @@ static void look_at(struct arena *a, struct kept *kept)
 	kept->bytes = disk_bytes(steal_fd(&fd), DEPTH_MAX);
 }
 
+struct listing {
+	struct arena *arena;
+	struct kept_list *ret;
+};
+
+static int add_kept(void *data, int dir, const char *path, const char *name,
+		    struct cordon_error *err)
+{
+	struct listing *l = data;
+	struct kept *kept = vec_push(&l->ret->items, l->arena);
+
+	(void)dir, (void)name;
+	if (!kept)
+		return err_nomem(err, stage);
+	kept->path = path;
+	look_at(l->arena, kept);
+	return 0;
+}
+
 int keep_list(struct arena *a, struct str cordon_home, struct kept_list *ret,
 	      struct cordon_error *err)
 {
-	const char *top = arena_printf(a, "%.*s/cache/project", STR_ARG(cordon_home));
-	const struct dirent *entry;
-	int r = 0;
-	DIR *d;
+	struct listing l = { a, ret };
 
-	if (!top)
-		return err_nomem(err, stage);
-	d = opendir(top);
-	if (!d)
-		return errno == ENOENT ? 0 : cannot(err, "cannot list", top);
-	while (r == 0 && (entry = readdir(d))) {
-		struct kept *kept;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		kept = vec_push(&ret->items, a);
-		if (kept)
-			kept->path = arena_printf(a, "%s/%s", top, entry->d_name);
-		if (kept && kept->path)
-			look_at(a, kept);
-		else
-			r = err_nomem(err, stage);
-	}
-	closedir(d);
-	return r;
+	return subdirs_each(a, arena_printf(a, "%.*s/cache/project", STR_ARG(cordon_home)),
+			    add_kept, &l, err);
 }
 
 /* Out of the way first, so that a run that starts meanwhile makes its own. */

@@ -20,6 +20,7 @@
 #include "fmt/json.h"
 #include "run/move.h"
 #include "run/quarantine.h"
+#include "run/subdirs.h"
 
 #define stage "quarantine"
 #define RECORD_MAX ((size_t)64 << 10)
@@ -103,9 +104,15 @@ static bool is_entry(int dir, const char *text, struct str *ret)
 	return name.n && !(record && faccessat(dir, object, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
-static int list_run(struct arena *a, struct quarantined_list *list, int top, const char *path,
-		    const char *run, struct cordon_error *err)
+struct listing {
+	struct arena *arena;
+	struct quarantined_list *ret;
+};
+
+static int list_run(void *data, int top, const char *path, const char *run,
+		    struct cordon_error *err)
 {
+	struct listing *l = data;
 	int fd = openat(top, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
@@ -122,7 +129,7 @@ static int list_run(struct arena *a, struct quarantined_list *list, int top, con
 	}
 	while (r == 0 && (entry = readdir(d)))
 		if (is_entry(dirfd(d), entry->d_name, &name))
-			r = add(a, list, dirfd(d), path, name, err);
+			r = add(l->arena, l->ret, dirfd(d), path, name, err);
 	closedir(d);
 	return r;
 }
@@ -142,26 +149,10 @@ static int by_age(const void *left, const void *right)
 int quarantine_list(struct arena *a, struct str home, struct quarantined_list *ret,
 		    struct cordon_error *err)
 {
-	const char *top = arena_printf(a, "%.*s/quarantine", STR_ARG(home));
-	const struct dirent *entry;
-	int r = 0;
-	DIR *d;
+	struct listing l = { a, ret };
+	int r = subdirs_each(a, arena_printf(a, "%.*s/quarantine", STR_ARG(home)), list_run, &l,
+			     err);
 
-	if (!top)
-		return err_nomem(err, stage);
-	d = opendir(top);
-	if (!d)
-		return errno == ENOENT ? 0 : cannot(err, errno, "cannot list", str_of(top));
-	while (r == 0 && (entry = readdir(d))) {
-		const char *path;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		path = arena_printf(a, "%s/%s", top, entry->d_name);
-		r = path ? list_run(a, ret, dirfd(d), path, entry->d_name, err)
-			 : err_nomem(err, stage);
-	}
-	closedir(d);
 	if (r == 0 && ret->items.n)
 		qsort(ret->items.at, ret->items.n, sizeof(*ret->items.at), by_age);
 	return r;

@@ -125,6 +125,41 @@ in_private_mounts() {
 	refute_line result
 }
 
+@test "a home that is full or read-only: the command runs, what is lost is said, nothing is half" {
+	is_root || skip "needs to mount"
+	local how
+	mkdir "$SCRATCH/own"
+	for how in size=64k,mode=700 ro,mode=700; do
+		# shellcheck disable=SC2016
+		run in_private_mounts '
+			mount -t tmpfs -o "$3" tmpfs "$2"
+			dd if=/dev/zero of="$2/fill" bs=4k 2>/dev/null || true
+			ls -A "$2" >before
+			export CORDON_HOME=$2
+			"$1" run --tmp shared -- sh -c "echo works; echo x >/etc/cordon-test"  || echo "status $?"
+			"$1" explain --last
+			"$1" cache list
+			"$1" cache clear
+			"$1" quarantine list
+			ls -A "$2" | diff before -' - "$CORDON" "$SCRATCH/own" "$how"
+		assert_success
+		assert_contains works
+		assert_contains "status 2"
+		assert_contains "not on record for 'cordon explain --last': "
+		assert_contains "no run with a refused action is on record"
+		assert_contains "no project has private caches"
+		assert_contains "nothing is in quarantine"
+	done
+}
+
+@test "without HOME, or with one that is not there, the command runs" {
+	run -0 env -u HOME CORDON_HOME="$SCRATCH/own" "$CORDON" run -q -- echo works
+	assert_output works
+	run -0 env HOME="$SCRATCH/absent" CORDON_HOME="$SCRATCH/own" "$CORDON" run -q -- echo works
+	assert_output works
+	refute_file "$SCRATCH/absent"
+}
+
 @test "a root without /proc, /dev or /tmp" {
 	is_static || skip "needs the static program"
 	is_root || skip "needs to mount"
