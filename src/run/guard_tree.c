@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "run/situation.h"
 
 /* Each level holds a descriptor. */
 #define DEPTH_MAX 128
@@ -32,28 +33,12 @@ static int open_below(int root, struct str path, int flags)
 	return (int)syscall(SYS_openat2, root, text, &how, sizeof(how));
 }
 
-static enum node_type type_of_mode(mode_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return NODE_FILE;
-	case S_IFDIR:
-		return NODE_DIR;
-	case S_IFLNK:
-		return NODE_SYMLINK;
-	case S_IFSOCK:
-		return NODE_SOCKET;
-	default:
-		return NODE_OTHER;
-	}
-}
-
 static enum node_type type_at(const struct tree *tree, struct str path)
 {
 	autoclose int fd = open_below(*(int *)tree->data, path, O_PATH);
 	struct stat st;
 
-	return fd >= 0 && fstat(fd, &st) == 0 ? type_of_mode(st.st_mode) : NODE_ABSENT;
+	return fd >= 0 && fstat(fd, &st) == 0 ? node_type_of(st.st_mode) : NODE_ABSENT;
 }
 
 struct visit {
@@ -80,7 +65,7 @@ static bool walk_entry(int dir, const char *name, struct visit *v)
 		buf_addc(&v->below, '/');
 	buf_adds(&v->below, name);
 	if (!v->below.failed) {
-		next = v->fn(v->data, buf_str(&v->below), type_of_mode(st.st_mode));
+		next = v->fn(v->data, buf_str(&v->below), node_type_of(st.st_mode));
 		fine = next == TREE_PAST || (next == TREE_INTO && !S_ISDIR(st.st_mode));
 		if (next == TREE_INTO && S_ISDIR(st.st_mode)) {
 			fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -65,6 +65,8 @@ int situation_places(struct arena *a, const struct situation_options *options,
 		     struct places *ret, struct cordon_error *err);
 /* The world of this machine's file system; nothing to free. */
 int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err);
+/* Of an object, by its mode. */
+enum node_type node_type_of(mode_t mode);
 /* What cannot be looked at is not there: for a world inside another cordon, which closed
  * it. */
 void world_os_inside(struct world *world);

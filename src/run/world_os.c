@@ -85,7 +85,7 @@ static void remember(struct known *known, struct arena *a, struct str path, cons
 		};
 }
 
-static enum node_type type_of(mode_t mode)
+enum node_type node_type_of(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -281,7 +281,7 @@ static int enter(struct walk *w, struct directory *d, struct str part)
 		remember(w->known, w->arena, path, NULL);
 		return keep_rest(w) < 0 ? -CORDON_E_PATH : 1;
 	}
-	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
+	w->node = (struct node){ node_type_of(st.st_mode), st.st_dev, st.st_ino };
 	if (w->node.type == NODE_SYMLINK)
 		return follow(w);
 	w->stale = false;
@@ -319,7 +319,7 @@ static int look_again(struct walk *w)
 
 	if (lstat(w->done, &st) < 0)
 		return err_set(w->err, CORDON_E_PATH, errno, "resolve", "%s", w->path.p);
-	w->node = (struct node){ type_of(st.st_mode), st.st_dev, st.st_ino };
+	w->node = (struct node){ node_type_of(st.st_mode), st.st_dev, st.st_ino };
 	return 0;
 }
 

@@ -130,3 +130,18 @@ refute_file() {
 assert_json() {
 	jq -e "$1" <<<"$output" >/dev/null || fail "not true of the JSON: $1" "$(outcome)"
 }
+
+# valid [FILE]: it, or else the output, is a result as docs/result.schema.json says.
+valid() {
+	local text=$output
+	[ $# -eq 0 ] || text=$(cat "$1")
+	python3 -c '
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import jsonschema
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.Draft202012Validator(schema).validate(json.load(sys.stdin))
+' "$BATS_TEST_DIRNAME/../../docs/result.schema.json" <<<"$text" ||
+		fail "not valid for the schema" "$text"
+}

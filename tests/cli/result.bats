@@ -5,20 +5,7 @@ load helper
 
 setup() {
 	cordon_setup
-	schema=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/docs/result.schema.json
 	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
-}
-
-# valid FILE: true for the schema.
-valid() {
-	python3 - "$schema" "$1" <<-'PY' || fail "not valid: $(cat "$1")"
-	import json, sys, warnings
-	warnings.simplefilter("ignore")
-	import jsonschema
-	schema = json.load(open(sys.argv[1]))
-	jsonschema.Draft202012Validator.check_schema(schema)
-	jsonschema.Draft202012Validator(schema).validate(json.load(open(sys.argv[2])))
-	PY
 }
 
 # holds FILE EXPRESSION

@@ -3,53 +3,40 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "policy/profiles.h"
+#include "policy_fixture.h"
 #include "report/infer.h"
-#include "world_fake.h"
 
-static struct arena a;
-static struct fake_world fake;
 static struct policy *policy;
 static struct violations *all;
 
 static void setup(void)
 {
-	static struct config builtin;
-	static struct layer flags;
-	struct cordon_error err;
-	struct policy_input in = {
-		.builtin = &builtin, .flags = &flags, .world = &fake.world,
-		.places = { .workdir = STR("/w"), .home = STR("/home/u"), .tmp = STR("/tmp"),
-			    .data = STR("/w"), .cordon_home = STR("/home/u/.cordon") },
-	};
-
-	arena_init(&a, (size_t)256 << 20);
-	fake_world_init(&fake, &a);
+	fixture_setup();
 	fake_world_add(&fake, STR("/home/u/.ssh/id_rsa"), NODE_FILE);
 	fake_world_add(&fake, STR("/home/u/.bashrc"), NODE_FILE);
 	fake_world_add(&fake, STR("/home/u/with space"), NODE_FILE);
 	fake_world_add(&fake, STR("/w/.git/hooks"), NODE_DIR);
 	fake_world_add(&fake, STR("/w/plain"), NODE_FILE);
 	fake_world_add(&fake, STR("/usr/lib"), NODE_DIR);
-	cr_assert_eq(profiles_load(&a, &builtin, &err), 0, "%s", err.message);
-	cr_assert_eq(policy_build(&a, &in, &policy, &err), 0, "%s", err.message);
+	policy = built();
 	all = violations_new();
 }
 
 static void teardown(void)
 {
 	violations_free(all);
-	arena_free(&a);
+	fixture_teardown();
 }
 
 TestSuite(infer, .init = setup, .fini = teardown);
 
 static void read_text(struct str text)
 {
-	struct infer in = { .policy = policy, .world = fake.world, .arena = &a,
-			    .violations = all };
+	struct infer infer = {
+		.policy = policy, .world = fake.world, .arena = &a, .violations = all
+	};
 
-	infer_text(&in, text);
+	infer_text(&infer, text);
 }
 
 static const struct {
@@ -69,8 +56,8 @@ static const struct {
 	  "/home/u/.bashrc" },
 	{ "bash, relative", "bash: line 1: .git/hooks/pre-commit: Read-only file system\n",
 	  VIOLATION_write, "/w/.git/hooks/pre-commit" },
-	{ "mkdir", "mkdir: cannot create directory '.claude': Permission denied\n",
-	  VIOLATION_write, "/w/.claude" },
+	{ "mkdir", "mkdir: cannot create directory '.claude': Permission denied\n", VIOLATION_write,
+	  "/w/.claude" },
 	{ "mkdir in UTF-8",
 	  "mkdir: cannot create directory \xe2\x80\x98.claude\xe2\x80\x99: Permission denied\n",
 	  VIOLATION_write, "/w/.claude" },
@@ -82,8 +69,8 @@ static const struct {
 	  "Traceback (most recent call last):\n"
 	  "PermissionError: [Errno 13] Permission denied: '/home/u/.ssh/id_rsa'\n",
 	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
-	{ "python, write", "OSError: [Errno 30] Read-only file system: '/usr/x'\n",
-	  VIOLATION_write, "/usr/x" },
+	{ "python, write", "OSError: [Errno 30] Read-only file system: '/usr/x'\n", VIOLATION_write,
+	  "/usr/x" },
 	{ "node", "Error: EACCES: permission denied, open '/home/u/.ssh/id_rsa'\n", VIOLATION_read,
 	  "/home/u/.ssh/id_rsa" },
 	{ "node, write", "Error: EROFS: read-only file system, mkdir '/usr/x'\n", VIOLATION_write,
@@ -101,8 +88,8 @@ static const struct {
 	  VIOLATION_write, "/usr/x" },
 	{ "java", "java.io.FileNotFoundException: /home/u/.ssh/id_rsa (Permission denied)\n",
 	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
-	{ "java.nio", "java.nio.file.AccessDeniedException: /home/u/.ssh/id_rsa\n",
-	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "java.nio", "java.nio.file.AccessDeniedException: /home/u/.ssh/id_rsa\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
 	{ "ruby", "x.rb:1: Permission denied @ rb_sysopen - (`/home/u/.ssh/id_rsa')\n",
 	  VIOLATION_OP_COUNT, NULL },
 	{ "a space", "cat: /home/u/with space: Permission denied\n", VIOLATION_write,
@@ -154,7 +141,8 @@ Test(infer, wordings)
 
 Test(infer, what_was_seen_is_not_inferred_again)
 {
-	struct violation v = { .op = VIOLATION_write, .source = VIOLATION_BY_guard,
+	struct violation v = { .op = VIOLATION_write,
+			       .source = VIOLATION_BY_guard,
 			       .object = STR("/home/u/.bashrc") };
 
 	violations_add(all, &v);
@@ -166,17 +154,18 @@ Test(infer, what_was_seen_is_not_inferred_again)
 
 Test(infer, is_bounded)
 {
-	struct infer in = { .policy = policy, .world = fake.world, .arena = &a,
-			    .violations = all };
+	struct infer infer = {
+		.policy = policy, .world = fake.world, .arena = &a, .violations = all
+	};
 	autobuf struct buf b = buf_make((size_t)4 << 20);
 
 	buf_adds(&b, "cat: /home/u/.ssh/id_rsa: Permission denied\n");
 	while (b.n < ((size_t)2 << 20))
 		buf_adds(&b, "x: a b c d e f g h i j k: Permission denied\n");
 	cr_assert_not(b.failed);
-	infer_text(&in, buf_str(&b));
+	infer_text(&infer, buf_str(&b));
 	/* Its beginning is too far from the end. */
 	cr_assert_eq(violations_count(all), 0);
-	cr_assert_leq(in.complaints, INFER_COMPLAINTS_MAX);
-	cr_assert_geq(in.tries, INFER_TRIES_MAX);
+	cr_assert_leq(infer.complaints, INFER_COMPLAINTS_MAX);
+	cr_assert_geq(infer.tries, INFER_TRIES_MAX);
 }

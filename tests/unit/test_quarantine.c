@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "base/scratch.h"
+#include "plain_user.h"
 #include "run/move.h"
 #include "run/quarantine.h"
 
@@ -22,10 +22,7 @@ static int dir;
 
 static void setup(void)
 {
-	/* As a plain user, whom modes keep out; its own /proc stays its own. */
-	if (geteuid() == 0)
-		cr_assert(setresuid(65534, 65534, 65534) == 0 &&
-			  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0);
+	become_plain_user();
 	arena_init(&a, (size_t)16 << 20);
 	cr_assert_eq(scratch_make(&a, "/tmp", &top, &err), 0, "%s", err.message);
 	work = arena_printf(&a, "%s/work", top);

@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/scratch.h"
+#include "plain_user.h"
 #include "run/sentry.h"
 
 static struct arena a;
@@ -67,10 +67,7 @@ static void setup(void)
 {
 	sigset_t none;
 
-	/* As a plain user, whom modes keep out; its own /proc stays its own. */
-	if (geteuid() == 0)
-		cr_assert(setresuid(65534, 65534, 65534) == 0 &&
-			  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0);
+	become_plain_user();
 	arena_init(&a, (size_t)16 << 20);
 	cr_assert_eq(scratch_make(&a, "/tmp", &top, &err), 0, "%s", err.message);
 	work = arena_printf(&a, "%s/work", top);
