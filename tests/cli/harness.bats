@@ -52,7 +52,7 @@ check() {
 }
 
 @test "Node" {
-	command -v node >/dev/null || skip "node is not installed"
+	command -v node >/dev/null || must_or_skip "node is not installed"
 	check node "$examples/harness.js"
 }
 

@@ -49,7 +49,7 @@ def question(name, kind=1):
 }
 
 @test "curl ends in one sentence" {
-	command -v curl >/dev/null || skip "curl is not installed"
+	command -v curl >/dev/null || must_or_skip "curl is not installed"
 	run --separate-stderr cordon run --json --backend native -- curl -sS https://example.com
 	assert_json '.exit_code == 6'
 	assert_json '.violations | length == 1 and .[0].object == "example.com"'

@@ -23,7 +23,7 @@ setup() {
 needs() {
 	local tool
 	for tool; do
-		command -v "$tool" >/dev/null || skip "$tool is not installed"
+		command -v "$tool" >/dev/null || must_or_skip "$tool is not installed"
 	done
 }
 
@@ -122,7 +122,8 @@ repository() {
 
 @test "python: a venv, and pip of a local wheel into it" {
 	needs /usr/bin/python3
-	/usr/bin/python3 -c 'import ensurepip, venv' || skip "python3 has no ensurepip"
+	/usr/bin/python3 -c 'import ensurepip, venv' ||
+		must_or_skip "python3 has no ensurepip"
 	mkdir -p package/thing-1.0.dist-info
 	(
 		cd package
@@ -151,11 +152,12 @@ repository() {
 }
 
 @test "cargo: build and run" {
-	needs cargo
+	# rustup installs for one user, as a rule.
+	command -v cargo >/dev/null || skip "cargo is not this user's"
 	# What rustup puts on PATH finds its toolchains in the home of whoever installed it.
 	RUSTUP_HOME=${RUSTUP_HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)/.rustup}
 	export RUSTUP_HOME
-	cargo --version >/dev/null 2>&1 || skip "no toolchain for cargo"
+	cargo --version >/dev/null 2>&1 || skip "no toolchain of this user's"
 	rm -rf "$HOME/.cargo"
 	mkdir src
 	printf '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n' >Cargo.toml
@@ -209,7 +211,8 @@ repository() {
 @test "LeakSanitizer finds a leak" {
 	needs gcc
 	printf '#include <stdlib.h>\nint main(void) { volatile char *p = malloc(77); p = 0; return p != 0; }\n' >a.c
-	gcc -g -fsanitize=address -o a a.c 2>/dev/null || skip "no AddressSanitizer"
+	gcc -g -fsanitize=address -o a a.c 2>/dev/null ||
+		must_or_skip "no AddressSanitizer"
 	inside 'env -u ASAN_OPTIONS -u LSAN_OPTIONS ./a 2>&1 || true'
 	assert_contains "77 byte(s) leaked"
 }

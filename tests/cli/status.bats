@@ -182,7 +182,7 @@ extends = \"strict\""
 }
 
 @test "messages are coloured on a terminal only, and not with NO_COLOR" {
-	command -v script >/dev/null || skip "no script(1)"
+	command -v script >/dev/null || must_or_skip "no script(1)"
 	local esc=$'\e'
 	run -125 cordon nosuch
 	refute_contains "$esc"

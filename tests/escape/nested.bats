@@ -60,7 +60,7 @@ works_in() {
 	assert_status 125
 	assert_contains "config.toml"
 	# Not even with no_new_privs, when there is no such variable.
-	command -v setpriv >/dev/null || skip "no setpriv"
+	command -v setpriv >/dev/null || must_or_skip "no setpriv"
 	run setpriv --no-new-privs "$CORDON" run -- true
 	assert_status 125
 	assert_contains "config.toml"

@@ -368,7 +368,7 @@ replace_dir() {
 }
 
 @test "H36 shell: LD_PRELOAD from the workdir is not mapped" {
-	command -v gcc >/dev/null || skip "no compiler"
+	command -v gcc >/dev/null || must_or_skip "no compiler"
 	echo 'void __attribute__((constructor)) x(void) { __builtin_puts("preload runs"); }' >p.c
 	gcc -shared -fPIC -o p.so p.c
 	run env LD_PRELOAD="$WORKDIR/p.so" /bin/true
