@@ -289,6 +289,30 @@ replace_dir() {
 	bare read "$HOME/.ssh/id"
 }
 
+@test "a secret of the system replaced by rename on the host stays unreadable for root" {
+	is_root || skip "a plain user cannot read it to begin with"
+	mkdir "$SCRATCH/etc"
+	# An /etc that has no other path, in a mount namespace with the run in it.
+	# shellcheck disable=SC2317 # called by replaced_meanwhile, in a shell of its own
+	cordon() {
+		exec unshare -m sh -c '
+			mount -t tmpfs none "$1"
+			cp -a /etc/passwd /etc/group /etc/hosts /etc/ld.so.cache "$1/"
+			echo old >"$1/shadow"
+			mount --bind "$1" /etc && umount "$1" && shift && exec "$@"' \
+			sh "$SCRATCH/etc" "$CORDON" "$@"
+	}
+	# shellcheck disable=SC2317
+	replace_there() {
+		nsenter -t "${BACKGROUND[-1]}" -m sh -c '
+			echo "$1" >/etc/shadow.new
+			mv /etc/shadow.new /etc/shadow
+			cat /etc/shadow' sh "$SECRET" >"$SCRATCH/replaced"
+	}
+	replaced_meanwhile moderate /etc/shadow replace_there
+	[ "$(cat "$SCRATCH/replaced")" = "$SECRET" ] || fail "nothing was replaced"
+}
+
 @test "a secret that the host makes only during the run stays unreadable" {
 	rm -rf "$HOME/.netrc" "$HOME/.aws"
 	replaced_meanwhile moderate "$HOME/.netrc" replace_file "$HOME/.netrc"

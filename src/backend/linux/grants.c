@@ -77,14 +77,6 @@ static bool is_hidden(const struct op *op)
 	return op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR;
 }
 
-/* The system's own secrets are left to the mounts: /etc is large, each grant costs
- * microseconds, and only root could read them anyway. */
-static bool worth_a_barrier(const struct collector *c, const struct op *op)
-{
-	return path_below(op->path, c->plan->policy->places.home) ||
-	       (op->rule && op->rule->origin.source != SOURCE_PROFILE);
-}
-
 /* A secret that appears in the home directory during the run must not show either. */
 static bool holds_home_of_secrets(const struct collector *c, const struct op *tree, struct str dir)
 {
@@ -115,8 +107,7 @@ static bool out_of_reach(const struct op *op)
 /* Hidden in this tree, and the caller could read it without the mount on top of it? */
 static bool is_held(const struct collector *c, const struct op *tree, const struct op *op)
 {
-	return is_hidden(op) && worth_a_barrier(c, op) &&
-	       plan_shown_by(c->plan, path_parent(op->path), NULL) == tree &&
+	return is_hidden(op) && plan_shown_by(c->plan, path_parent(op->path), NULL) == tree &&
 	       access(op->path.p, R_OK) == 0;
 }
 
@@ -160,11 +151,53 @@ static void grant_child(struct collector *c, const struct op *tree, struct str p
 		grant(c, path, READ_RIGHTS | exec_right(c, tree->path), directory, true);
 }
 
-static void grant_entry(struct collector *c, const struct op *tree, struct str dir,
-			const struct dirent *entry)
+/* The operations on something below a directory: few, where its children are many. */
+struct inner {
+	VEC(const struct op *) ops;
+};
+
+static void find_inner(struct collector *c, struct str dir, struct inner *ret)
 {
-	const char *path = arena_printf(c->arena, "%.*s/%s", dir.n == 1 ? 0 : (int)dir.n, dir.p,
-					entry->d_name);
+	vec_each(op, &c->plan->ops) {
+		const struct op **slot;
+
+		if (op->path.n <= dir.n || op->path.p[0] != '/' || !path_below(op->path, dir))
+			continue;
+		slot = vec_push(&ret->ops, c->arena);
+		if (slot)
+			*slot = op;
+		else
+			c->failed = err_nomem(c->err, "landlock");
+	}
+}
+
+/* May the child be something else than the rest of its directory? */
+static bool is_special(const struct collector *c, const struct inner *inner, struct str child)
+{
+	vec_each(op, &inner->ops)
+		if (path_below((*op)->path, child))
+			return true;
+	return c->has_secrets && path_below(c->plan->policy->places.home, child);
+}
+
+static char *child_path(struct arena *a, struct str dir, struct str name)
+{
+	size_t n = dir.n == 1 ? 0 : dir.n;
+	char *path = arena_room(a, n + 1 + name.n + 1);
+
+	if (!path)
+		return NULL;
+	memcpy(path, dir.p, n);
+	path[n] = '/';
+	memcpy(path + n + 1, name.p, name.n);
+	path[n + 1 + name.n] = '\0';
+	return path;
+}
+
+static void grant_entry(struct collector *c, const struct op *tree, struct str dir,
+			const struct inner *inner, const struct dirent *entry)
+{
+	const char *path = child_path(c->arena, dir, str_of(entry->d_name));
 	unsigned char type = entry->d_type;
 	struct stat st;
 
@@ -175,8 +208,13 @@ static void grant_entry(struct collector *c, const struct op *tree, struct str d
 	/* Not every file system says it in the listing. */
 	if (type == DT_UNKNOWN && lstat(path, &st) == 0)
 		type = IFTODT(st.st_mode);
-	if (type != DT_LNK && type != DT_UNKNOWN)
+	if (type == DT_LNK || type == DT_UNKNOWN)
+		return;
+	if (is_special(c, inner, str_of(path)))
 		grant_child(c, tree, str_of(path), type == DT_DIR);
+	else
+		grant(c, str_of(path), READ_RIGHTS | exec_right(c, tree->path), type == DT_DIR,
+		      true);
 }
 
 static bool is_dot(const char *name)
@@ -191,16 +229,18 @@ static bool grant_children(struct collector *c, const struct op *tree, struct st
 	const struct dirent *entry;
 	size_t start = c->steps.n, count = 0;
 	size_t most = c->alone ? GRANTS_PER_DIRECTORY_ALONE : GRANTS_PER_DIRECTORY;
+	struct inner inner = { 0 };
 
 	if (!d)
 		return false;
+	find_inner(c, dir, &inner);
 	while ((entry = readdir(d)) && count <= most)
 		if (!is_dot(entry->d_name)) {
-			grant_entry(c, tree, dir, entry);
+			grant_entry(c, tree, dir, &inner, entry);
 			count++;
 		}
 	closedir(d);
-	if (count <= most)
+	if (count <= most && (c->alone || c->steps.n <= GRANTS_IN_ALL))
 		return true;
 	if (c->alone) {
 		c->failed = err_set(c->err, CORDON_E_LIMIT, 0, "landlock",

@@ -5,10 +5,9 @@
  * Landlock can only grant, and a grant covers everything below. So in trees that are not
  * writable a directory with something denied in it is not granted itself; its other
  * children are. That barrier does not depend on a mount staying where it is: a secret
- * that is replaced by rename on the host stays closed. This is done for what is below the
- * home directory and for what somebody denied; the system's own secrets, which only root
- * could read, have the mount alone. Writable trees are granted whole,
- * because new files must be possible there.
+ * that is replaced by rename on the host stays closed. This is done for what the caller
+ * could read without the mount; so only root pays for the siblings of /etc/shadow.
+ * Writable trees are granted whole, because new files must be possible there.
  */
 #ifndef CORDON_BACKEND_LINUX_GRANTS_H
 #define CORDON_BACKEND_LINUX_GRANTS_H
@@ -21,6 +20,8 @@
 /* A directory with more entries is granted whole, denied children or not; the mounts
  * still hide those. */
 #define GRANTS_PER_DIRECTORY 1000
+/* So is one that would make them more in all: each costs the start some microseconds. */
+#define GRANTS_IN_ALL 2000
 /* The same where there are no mounts: more is an error. */
 #define GRANTS_PER_DIRECTORY_ALONE 20000
 
