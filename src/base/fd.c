@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,4 +159,15 @@ ssize_t fd_path(int fd, char text[PATH_MAX])
 		return -ENAMETOOLONG;
 	text[n] = '\0';
 	return n;
+}
+
+const struct dirent *fd_next_entry(DIR *dir)
+{
+	const struct dirent *entry;
+
+	do {
+		errno = 0;
+		entry = readdir(dir);
+	} while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+	return entry;
 }

@@ -5,6 +5,7 @@
 #ifndef CORDON_BASE_FD_H
 #define CORDON_BASE_FD_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -39,6 +40,10 @@ int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former);
 /* The same for an open one, which may be O_PATH; fd_set_mode puts the mode back. */
 int fd_open_up(int fd, mode_t *ret_former);
 int fd_set_mode(int fd, mode_t mode);
+
+/* The next entry of a directory, "." and ".." left out. NULL at the end, with errno 0, or
+ * where reading it failed: then not all names are known. */
+const struct dirent *fd_next_entry(DIR *dir);
 
 /* The path of an open object now, NUL-terminated. Returns its length or -errno; a removed
  * one has a path that is not there. */

@@ -75,10 +75,11 @@ static void end_child(const struct spawned *s)
 }
 
 /* Then there is nothing to gain from a copy of the memory, which takes longer than all
- * that the child does. */
+ * that the child does. Not where it changes into a directory, which may take as long as the
+ * file system likes: the parent stands still meanwhile. */
 static bool only_executes(const struct spawn_request *r)
 {
-	return !r->child && !r->parent && !r->clone_flags;
+	return !r->child && !r->parent && !r->clone_flags && !r->cwd && !r->cwd_fd;
 }
 
 static int start_child(const struct spawn_request *r, const sigset_t *mask,

@@ -3,7 +3,9 @@
  * cordon run: options to a plan, remarks on what it does not do, the run, and its
  * result in the forms that were asked for.
  */
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/num.h"
 #include "cli/cmd.h"
@@ -26,6 +28,7 @@ struct runner {
 	struct result_file file;
 	enum on_violation on_violation;
 	bool capture;
+	bool interrupted; /* by a key, and cordon is to end that way */
 	struct ending ending;
 	struct cordon_error err;
 };
@@ -113,15 +116,21 @@ static bool say_degraded(const struct runner *r)
 {
 	const struct plan *plan = r->setup.plan;
 	autobuf struct buf b = buf_make(TEXT_MAX);
+	bool required = false;
 
-	vec_each(loss, &plan->degraded)
+	vec_each(loss, &plan->degraded) {
+		required |= loss->required;
 		if (loss->required || !opts_given(r->o, OPTION_QUIET))
 			buf_addf(&b, "%s%s%s", b.n ? ", " : "",
 				 guarantee_rows[loss->guarantee].name,
 				 loss->required ? " (REQUIRED)" : "");
+	}
 	if (b.failed)
 		return false;
-	return !b.n || out_loud("not enforced by %s: %s", plan->backend, b.p);
+	if (!b.n)
+		return true;
+	return required ? out_loud("not enforced by %s: %s", plan->backend, b.p)
+			: out_note(r->o, "not enforced by %s: %s", plan->backend, b.p);
 }
 
 /* What goes straight to a pipe or a file is seen by nobody. */
@@ -360,6 +369,14 @@ static void fail_on_violation(const struct runner *r, struct run_result *result)
 		result->cause = RUN_CAUSE_policy;
 }
 
+/* A shell leaves its loop or script only when it sees that what it ran was interrupted; the
+ * number 130 does not tell it. On a terminal of its own the command had the key alone. */
+static bool was_interrupted(const struct run_result *result)
+{
+	return result->cause == RUN_CAUSE_signal && result->signal == SIGINT &&
+	       isatty(STDIN_FILENO);
+}
+
 static int run_it(struct runner *r)
 {
 	struct execute_options options = {
@@ -391,6 +408,7 @@ static int run_it(struct runner *r)
 	ending_say(&r->ending, &result);
 	status = deliver(r, &result);
 	ending_record(&r->ending, &result);
+	r->interrupted = was_interrupted(&result);
 	run_result_free(&result);
 	return status;
 }
@@ -405,7 +423,8 @@ int cmd_run(struct opts *o)
 		return out_error(o, &r.err);
 	/* First of all, before any descriptor of cordon's own could take its number. */
 	if (opts_given(o, OPTION_RESULT) &&
-	    result_file_open(o->arena, o->value[OPTION_RESULT], &r.file, &r.err) < 0)
+	    result_file_open(o->arena, o->value[OPTION_RESULT], o->value[OPTION_WORKDIR], &r.file,
+			     &r.err) < 0)
 		return out_error(o, &r.err);
 	if (setup_plan(o, &r.setup, &r.err) < 0 || check_violations(&r) < 0 || say_before(&r) < 0)
 		status = fail(&r);
@@ -413,5 +432,7 @@ int cmd_run(struct opts *o)
 		status = opts_given(o, OPTION_DRY_RUN) ? dry_run(&r) : run_it(&r);
 	result_file_close(&r.file);
 	ending_close(&r.ending);
+	if (r.interrupted && signal(SIGINT, SIG_DFL) != SIG_ERR)
+		raise(SIGINT);
 	return status;
 }

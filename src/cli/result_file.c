@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -89,18 +91,27 @@ static int open_late(struct arena *a, struct result_file *f, struct cordon_error
 	return 0;
 }
 
-static int open_beside(struct arena *a, struct result_file *f, const char *path,
+/* The directory at a real path: a link in it was put there meanwhile. */
+static int open_real_dir(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	int fd = (int)syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 && errno == ENOSYS ? open(path, (int)how.flags) : fd;
+}
+
+static int open_beside(struct arena *a, struct result_file *f, struct str real,
 		       struct cordon_error *err)
 {
-	const char *slash = strrchr(path, '/');
-	const char *dir = slash ? arena_dup(a, (struct str){ path, (size_t)(slash - path) }) : ".";
+	const char *dir = arena_dup(a, path_parent(real));
 
 	if (!dir)
 		return err_nomem(err, stage);
-	f->name = slash ? slash + 1 : path;
-	if (!*f->name)
-		return cannot(f, 0, "names a directory", err);
-	f->dir = open(slash == path ? "/" : dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	f->name = path_last(real).p;
+	f->dir = open_real_dir(dir);
 	if (f->dir < 0)
 		return cannot(f, errno, "its directory", err);
 	if (!testing_value("CORDON_NO_TMPFILE"))
@@ -108,38 +119,97 @@ static int open_beside(struct arena *a, struct result_file *f, const char *path,
 	return f->fd >= 0 ? 0 : open_late(a, f, err);
 }
 
-/* A link is followed once, now: the file it names is replaced, not the link. */
-static int open_path(struct arena *a, struct result_file *f, struct cordon_error *err)
+/* realpath, in the arena. */
+static int follow(struct arena *a, const struct result_file *f, const char *path, const char *what,
+		  struct str *ret, struct cordon_error *err)
 {
-	const char *path = f->shown;
-	struct stat st;
-	char *real;
+	char *real = realpath(path, NULL);
+	char *copy = real ? arena_dup(a, str_of(real)) : NULL;
+	int r = real ? 0 : cannot(f, errno, what, err);
+
+	free(real);
+	*ret = str_of(copy);
+	return r < 0 || copy ? r : err_nomem(err, stage);
+}
+
+/* Where the file is to be, links followed once, now: a file they name is replaced, not the
+ * link. */
+static int find_real(struct arena *a, const struct result_file *f, struct stat *ret_st,
+		     struct str *ret, struct cordon_error *err)
+{
+	const char *slash = strrchr(f->shown, '/'), *name = slash ? slash + 1 : f->shown, *path;
+	const char *dir = slash ? arena_dup(a, (struct str){ f->shown,
+							     (size_t)(slash - f->shown) + 1 })
+				: ".";
+	struct str parent;
 	int r;
 
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? open_beside(a, f, path, err)
-				       : cannot(f, errno, "cannot be looked at", err);
-	real = realpath(path, NULL);
-	if (!real || stat(real, &st) < 0) {
-		r = cannot(f, errno, "cannot be followed", err);
-		free(real);
-		return r;
-	}
-	path = arena_dup(a, str_of(real));
-	free(real);
-	if (!path)
+	*ret_st = (struct stat){ .st_mode = S_IFREG };
+	if (!dir)
 		return err_nomem(err, stage);
+	if (!*name)
+		return cannot(f, 0, "names a directory", err);
+	if (lstat(f->shown, ret_st) == 0) {
+		r = follow(a, f, f->shown, "cannot be followed", ret, err);
+		return r == 0 && stat(ret->p, ret_st) < 0
+			       ? cannot(f, errno, "cannot be followed", err)
+			       : r;
+	}
+	if (errno != ENOENT)
+		return cannot(f, errno, "cannot be looked at", err);
+	r = follow(a, f, dir, "its directory", &parent, err);
+	if (r < 0)
+		return r;
+	path = arena_printf(a, "%s/%s", parent.n == 1 ? "" : parent.p, name);
+	*ret = str_of(path);
+	return path ? 0 : err_nomem(err, stage);
+}
+
+/* A name in the workdir may have been made a link by a command that ran there before: it
+ * must not lead the result out, to where that command could not write. */
+static int check_kept_in(struct arena *a, const struct result_file *f, const char *workdir,
+			 struct str real, struct cordon_error *err)
+{
+	struct str cwd = STR("/"), tree;
+	char *spelled;
+	int r = f->shown[0] == '/' ? 0 : follow(a, f, ".", "the current directory", &cwd, err);
+
+	if (r < 0)
+		return r;
+	/* Without one nothing will run. */
+	if (follow(a, f, workdir, "the workdir", &tree, err) < 0)
+		return 0;
+	spelled = path_normalise(a, cwd, str_of(f->shown));
+	if (!spelled)
+		return err_nomem(err, stage);
+	if (!path_below(str_of(spelled), tree) || path_below(real, tree))
+		return 0;
+	cannot(f, 0, "a link in the workdir leads out of it", err);
+	return err_hint(err, "name %s, if that is meant", quote(real).text);
+}
+
+static int open_path(struct arena *a, struct result_file *f, const char *workdir,
+		     struct cordon_error *err)
+{
+	struct stat st;
+	struct str real;
+	int r = find_real(a, f, &st, &real, err);
+
+	if (r == 0)
+		r = check_kept_in(a, f, workdir, real, err);
+	if (r < 0)
+		return r;
 	if (S_ISDIR(st.st_mode))
 		return cannot(f, EISDIR, "cannot be written", err);
 	if (S_ISREG(st.st_mode))
-		return open_beside(a, f, path, err);
+		return open_beside(a, f, real, err);
 	/* A device or FIFO is written to; it cannot be replaced. */
-	f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	f->fd = open(real.p, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	return f->fd >= 0 ? 0 : cannot(f, errno, "cannot be opened", err);
 }
 
-int result_file_open(struct arena *a, const char *spec, struct result_file *ret,
-		     struct cordon_error *err)
+int result_file_open(struct arena *a, const char *spec, const char *workdir,
+		     struct result_file *ret, struct cordon_error *err)
 {
 	int r;
 
@@ -147,7 +217,7 @@ int result_file_open(struct arena *a, const char *spec, struct result_file *ret,
 	ret->shown = spec;
 	if (str_starts(str_of(spec), STR("fd:")))
 		return open_descriptor(ret, str_of(spec + 3), err);
-	r = open_path(a, ret, err);
+	r = open_path(a, ret, workdir ? workdir : ".", err);
 	if (r < 0)
 		result_file_close(ret);
 	return r;

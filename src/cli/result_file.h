@@ -22,9 +22,10 @@ struct result_file {
 };
 
 void result_file_init(struct result_file *f);
-/* spec: a path or "fd:N". */
-int result_file_open(struct arena *a, const char *spec, struct result_file *ret,
-		     struct cordon_error *err);
+/* spec: a path or "fd:N". A path in the workdir (NULL: the current directory) must not lead
+ * out of it. */
+int result_file_open(struct arena *a, const char *spec, const char *workdir,
+		     struct result_file *ret, struct cordon_error *err);
 int result_file_write(struct arena *a, struct result_file *f, const struct buf *text,
 		      struct cordon_error *err);
 /* Removes what was not finished; accepts one that was only initialised. */

@@ -9,8 +9,9 @@
 
 /* Names that carry credentials, or lead to an agent, a bus or a session. */
 static const char *const secret_words[] = {
-	"TOKEN",  "SECRET",  "PASSWORD",   "PASSWD",	  "PASSPHRASE", "CREDENTIAL",
-	"APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "COOKIE",	NULL,
+	"TOKEN",      "SECRET",	   "PASSWORD", "PASSWD",     "PASSPHRASE",
+	"CREDENTIAL", "APIKEY",	   "API_KEY",  "ACCESS_KEY", "PRIVATE_KEY",
+	"COOKIE",     "ACCESSKEY", "BEARER",   "WEBHOOK",    NULL,
 };
 static const char *const secret_starts[] = {
 	"AWS_",	   "AZURE_",	       "GOOGLE_", "GCLOUD_",	"CLOUDSDK_",
@@ -19,11 +20,14 @@ static const char *const secret_starts[] = {
 	"CORDON_", "NPM_CONFIG__AUTH", NULL,
 };
 static const char *const secret_ends[] = {
-	"_KEY", "_PAT", "_AUTH", "_DSN", "_CONNECTION_STRING", "DATABASE_URL", "_PWD", NULL,
+	"_KEY",		"_PAT",	  "_AUTH", "_DSN", "_CONNECTION_STRING",
+	"DATABASE_URL", "_PWD",	  "_PASS", "_PW",  "_SK",
+	"_JWT",		"_CREDS", NULL,
 };
 static const char *const secret_names[] = {
-	"KUBECONFIG",	   "GPG_AGENT_INFO", "GNUPGHOME", "XAUTHORITY", "ICEAUTHORITY",
-	"SESSION_MANAGER", "KRB5CCNAME",     "NETRC",	  NULL,
+	"KUBECONFIG",	"GPG_AGENT_INFO",  "GNUPGHOME",	 "XAUTHORITY",
+	"ICEAUTHORITY", "SESSION_MANAGER", "KRB5CCNAME", "NETRC",
+	"SSHPASS",	"CREDS",	   "JWT",	 NULL,
 };
 
 const char *environ_get(const char *const *env, const char *name)

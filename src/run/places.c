@@ -19,8 +19,7 @@
 #define stage "places"
 
 int place_settle(struct arena *a, const struct world *world, struct str base, struct str text,
-		 const char *what, struct str *ret, struct node *ret_node,
-		 struct cordon_error *err)
+		 const char *what, struct str *ret, struct node *ret_node, struct cordon_error *err)
 {
 	char *path = path_normalise(a, base, text);
 	int r;
@@ -49,8 +48,8 @@ static int current_directory(struct arena *a, struct str *ret, struct cordon_err
 
 /* Whole or in part, these are the system's. */
 static const char *const system_trees[] = {
-	"/etc",	 "/usr",   "/boot",   "/dev",	 "/proc",   "/sys",    "/run",	"/bin",
-	"/sbin", "/lib",   "/lib32",  "/lib64",  "/libx32", NULL,
+	"/etc", "/usr",	 "/boot", "/dev",   "/proc",  "/sys",	 "/run",
+	"/bin", "/sbin", "/lib",  "/lib32", "/lib64", "/libx32", NULL,
 };
 /* These hold other people's directories, some of which are projects. */
 static const char *const shared_directories[] = { "/", "/var", "/home", NULL };
@@ -134,7 +133,7 @@ static int settle_cordon_home(struct arena *a, const struct situation_options *o
 		return err_hint(err, "unset it, or give the full path");
 	}
 	r = place_settle(a, world, p->home, chosen ? str_of(chosen) : STR(".cordon"), "CORDON_HOME",
-		   &p->cordon_home, &node, err);
+			 &p->cordon_home, &node, err);
 	return r < 0 ? r : check_cordon_home(p, node, chosen != NULL, err);
 }
 
@@ -153,6 +152,7 @@ static int settle_data(struct arena *a, const struct situation_options *o,
 		       const struct world *world, struct str cwd, struct places *p,
 		       struct cordon_error *err)
 {
+	const char *said;
 	struct node node;
 	int r;
 
@@ -161,10 +161,18 @@ static int settle_data(struct arena *a, const struct situation_options *o,
 		return 0;
 	r = place_settle(a, world, cwd, str_of(o->data_dir), "data directory", &p->data, &node,
 			 err);
-	if (r < 0 || node.type == NODE_DIR)
+	if (r < 0)
 		return r;
-	return err_set(err, CORDON_E_PATH, node.type == NODE_ABSENT ? ENOENT : ENOTDIR, stage,
-		       "data directory %s", p->data.p);
+	if (node.type != NODE_DIR)
+		return err_set(err, CORDON_E_PATH, node.type == NODE_ABSENT ? ENOENT : ENOTDIR,
+			       stage, "data directory %s", p->data.p);
+	said = path_normalise(a, cwd, str_of(o->data_dir));
+	/* A command that ran there before may have left a link of that name. */
+	if (!said || !path_below(str_of(said), p->workdir) || path_below(p->data, p->workdir))
+		return 0;
+	err_set(err, CORDON_E_PATH, 0, stage,
+		"data directory %s: a link in the workdir that leads out of it", said);
+	return err_hint(err, "name %s, if that is meant", p->data.p);
 }
 
 static bool needs_cwd(const struct situation_options *o)
@@ -187,7 +195,7 @@ int situation_places(struct arena *a, const struct situation_options *o, struct 
 		r = home_places(a, &world, o->environ, &p, err);
 	if (r == 0)
 		r = place_settle(a, &world, cwd, o->workdir ? str_of(o->workdir) : cwd, "workdir",
-			   &p.workdir, &node, err);
+				 &p.workdir, &node, err);
 	if (r == 0)
 		r = check_workdir(&p, node, is_chosen(a, o, cwd, &p), err);
 	if (r == 0)

@@ -38,8 +38,8 @@ static int at_start(const char *path, struct cordon_error *err)
 	return located_error(err, err->code, stage, path, (struct place){ 1, 1 }, "%s", reason);
 }
 
-int situation_read_config(struct arena *a, const char *path, enum source source,
-			  struct config *ret, struct cordon_error *err)
+int situation_read_config(struct arena *a, const char *path, enum source source, struct config *ret,
+			  struct cordon_error *err)
 {
 	struct str text;
 	int r = fd_read_file(a, path, CONFIG_BYTES_MAX, &text, err);
@@ -338,11 +338,6 @@ static int add_found(struct situation *s, struct str path, struct found_paths *f
 	return s->world.resolve(&s->world, s->arena, path, &slot->path, &slot->node, err);
 }
 
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* The names in a directory, or the hidden ones among them. They exist, so a mount can
  * protect them. */
 static int list_names(struct situation *s, struct str path, bool all, struct found_paths *found,
@@ -354,12 +349,11 @@ static int list_names(struct situation *s, struct str path, bool all, struct fou
 
 	if (!dir)
 		return err_set(err, CORDON_E_PATH, errno, "hidden", "%s", path.p);
-	while (r == 0 && (entry = readdir(dir))) {
+	while (r == 0 && (entry = fd_next_entry(dir))) {
 		const char *name;
 
 		/* A symlink cannot be mounted over, and its target is elsewhere. */
-		if (is_dot(entry->d_name) || entry->d_type == DT_LNK ||
-		    !(all || is_hidden_name(entry->d_name)))
+		if (entry->d_type == DT_LNK || !(all || is_hidden_name(entry->d_name)))
 			continue;
 		if (found->items.n == HIDDEN_MAX) {
 			r = err_set(err, CORDON_E_LIMIT, 0, "hidden",
@@ -369,6 +363,8 @@ static int list_names(struct situation *s, struct str path, bool all, struct fou
 		name = arena_printf(s->arena, "%s/%s", path.n == 1 ? "" : path.p, entry->d_name);
 		r = name ? add_found(s, str_of(name), found, err) : err_nomem(err, stage);
 	}
+	if (r == 0 && errno)
+		r = err_set(err, CORDON_E_PATH, errno, "hidden", "%s", path.p);
 	closedir(dir);
 	return r;
 }
@@ -384,16 +380,22 @@ static int list_hidden(struct situation *s, struct found_paths *found, struct co
 	return r < 0 || !open_git ? r : list_names(s, git, true, found, err);
 }
 
-/* The last of the eight columns of /proc/net/unix; empty when a socket has no path. */
-static struct str socket_path(struct str line)
+/* The last of the eight columns of /proc/net/unix, up to the end of the line, blanks and
+ * all; empty when a socket has no path. False for what is no line of a socket: a name may
+ * hold a newline. */
+static bool socket_path(struct str line, struct str *ret)
 {
-	for (unsigned i = 0; i < 7; i++) {
-		struct str column;
+	struct str column;
 
-		line = str_trim(line);
+	for (unsigned i = 0; i < 7; i++) {
+		while (line.n && line.p[0] == ' ')
+			line = str_skip(line, 1);
 		str_cut(line, ' ', &column, &line);
+		if (!column.n || (i == 0 && !str_ends(column, STR(":"))))
+			return false;
 	}
-	return line;
+	*ret = line;
+	return true;
 }
 
 /* In a place of the sandbox's own the host's socket does not show. */
@@ -433,11 +435,12 @@ static int list_sockets(struct situation *s, struct found_paths *found, bool *re
 	*ret_known = r == 0;
 	if (r < 0)
 		return 0;
+	str_cut(text, '\n', &line, &text); /* the headings */
 	while (text.n && r == 0) {
-		struct str name;
+		struct str name = { 0 };
 
 		str_cut(text, '\n', &line, &text);
-		name = socket_path(line);
+		*ret_known &= socket_path(line, &name);
 		if (str_starts(name, STR("/")))
 			r = add_socket(s, name, found, err);
 	}

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/path.h"
 #include "base/vec.h"
 #include "run/folds.h"
@@ -145,18 +146,19 @@ static bool lists_all(DIR *dir)
 static void list(struct listing *l, const char *path)
 {
 	DIR *dir = opendir(path);
-	const struct dirent *entry = NULL;
+	const struct dirent *entry;
 	unsigned n = 0;
 
 	l->anything = !dir || !lists_all(dir);
-	while (!l->anything && n++ < NAMES_MAX && (entry = readdir(dir))) {
+	while (!l->anything && (entry = fd_next_entry(dir))) {
 		size_t bit = name_bit(str_of(entry->d_name));
 
 		l->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 		/* Letters beyond ASCII fold in ways of the file system's own. */
-		l->anything |= !is_ascii(str_of(entry->d_name));
+		l->anything = ++n > NAMES_MAX || !is_ascii(str_of(entry->d_name));
 	}
-	l->anything |= entry != NULL;
+	/* What cannot be read to its end is not known to be empty. */
+	l->anything |= errno != 0;
 	if (dir)
 		closedir(dir);
 }

@@ -37,3 +37,11 @@ load helper
 	[ -e "$HOME/anywhere" ]
 	[[ $stderr == *"WITHOUT confinement"* ]]
 }
+
+@test "a link that a run left in the workdir is no data directory outside it" {
+	mkdir data
+	cordon run -q -- sh -c 'rmdir data; ln -s "$HOME" data'
+	run -125 cordon run -q --mode sandbox --data-dir data -- sh -c 'echo x >>"$HOME/elsewhere"'
+	assert_contains "leads out of it"
+	refute_file "$HOME/elsewhere"
+}

@@ -166,6 +166,24 @@ holds() {
 	fi
 }
 
+@test "a link that an earlier run left does not lead the result out of the workdir" {
+	echo mine >../victim
+	cordon run -q -- ln -s ../victim result.json
+	run -125 cordon run -q --capture --result result.json echo text
+	assert_contains "leads out of it"
+	assert_equal "$(cat ../victim)" mine
+	mkdir ../elsewhere
+	cordon run -q -- ln -s ../elsewhere out
+	run -125 cordon run -q --result out/r.json true
+	refute_file ../elsewhere/r.json
+	mkdir deep
+	(cd deep && run -125 cordon run -q -C .. --result ../result.json true)
+	# What lies elsewhere is the caller's own.
+	ln -s victim ../own
+	cordon run -q --result ../own true
+	valid ../victim
+}
+
 @test "the command cannot make the result land elsewhere" {
 	mkdir sub ../outside
 	run cordon run -q --result sub/r sh -c 'mv sub moved; ln -s ../outside sub'

@@ -292,6 +292,19 @@ leaves_no_trace() {
 	same_terminal
 }
 
+@test "Ctrl-C ends the loop around cordon, too" {
+	works native
+	say 'for i in 1 2 3; do echo round $i; $CORDON run -q -- sh -c "echo inside; exec sleep 1000"; done'
+	seen '^inside$'
+	keys C-c
+	last 'out> ?$'
+	say 'echo status $?'
+	seen '^status 130$'
+	run screen
+	refute_contains "round 2"
+	same_terminal
+}
+
 @test "keys are for the pager, unless the command asks" {
 	works native
 	say '$CORDON run -q -- sh -c "seq 100; sleep 1000" | less'

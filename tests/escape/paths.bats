@@ -533,3 +533,26 @@ replace_dir() {
 	PROFILES=permissive
 	inside write-created "$HOME/.ssh/new"
 }
+
+# --- a home that cannot be read to its end --------------------------------------------
+
+@test "a home whose listing fails hides its secrets all the same, or nothing runs" {
+	is_static || skip "sanitizers do not work under strace"
+	command -v strace >/dev/null || must_or_skip "no strace"
+	for backend in native bwrap landlock; do
+		run strace -qq -f -o /dev/null -P "$HOME" -e inject=getdents64:error=EIO \
+			"$CORDON" run -q --backend $backend --fallback degrade -- \
+			sh -c './attack read "$HOME/.ssh/id"; ./attack read "$HOME/.netrc"'
+		refute_contains "$SECRET"
+	done
+}
+
+@test "a listing of the workdir that fails ends a run that would miss hidden names" {
+	is_static || skip "sanitizers do not work under strace"
+	command -v strace >/dev/null || must_or_skip "no strace"
+	echo mine >.env
+	run strace -qq -o /dev/null -P "$WORKDIR" -e inject=getdents64:error=EIO \
+		"$CORDON" run -q -p strict --fallback degrade -- sh -c 'echo theirs >.env'
+	assert_status 125
+	assert_equal "$(cat .env)" mine
+}

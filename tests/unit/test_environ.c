@@ -42,6 +42,9 @@ Test(environ, names_that_look_like_secrets)
 {
 	static const char *const secret[] = {
 		"GITHUB_TOKEN",	 "AWS_SECRET_ACCESS_KEY",
+		"SMTP_PASS",	 "SSHPASS",
+		"STRIPE_SK",	 "SLACK_WEBHOOK",
+		"JWT",		 "DB_PW",
 		"MY_API_KEY",	 "DB_PASSWORD",
 		"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS",
 		"KUBECONFIG",	 "DATABASE_URL",
@@ -51,8 +54,8 @@ Test(environ, names_that_look_like_secrets)
 		"kubeconfig",	 "npm_config__authToken",
 		"my_key",	 "npm_config__auth",
 	};
-	static const char *const plain[] = { "HOME", "PATH",	 "LANG",   "TERM", "EDITOR",
-					     "CI",   "KEYBOARD", "MONKEY", "TZ",   "COLORTERM",
+	static const char *const plain[] = { "HOME", "PATH",	 "LANG",   "TERM",	"EDITOR",
+					     "CI",   "KEYBOARD", "MONKEY", "TZ",	"COLORTERM",
 					     "KEY",  "k",	 "OLDPWD", "http_proxy" };
 
 	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
@@ -72,11 +75,16 @@ Test(environ, values_that_hold_a_password)
 		"https://u:p@ss@host",
 	};
 	static const char *const plain[] = {
-		"",		     "://",
-		"http://",	     "http://proxy:3128",
-		"http://h:1/a:b@c",  "ssh://git@host:22/x",
-		"user:pass@host",    "http://u:@host",
-		"http://h/?m=a:b@c", "http://h:80 a:b@c",
+		"",
+		"://",
+		"http://",
+		"http://proxy:3128",
+		"http://h:1/a:b@c",
+		"ssh://git@host:22/x",
+		"user:pass@host",
+		"http://u:@host",
+		"http://h/?m=a:b@c",
+		"http://h:80 a:b@c",
 		"unix:path=/run/x",
 	};
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/linux_compat.h"
 #include "base/path.h"
 #include "policy/sets.h"
@@ -77,14 +78,17 @@ static bool is_hidden(const struct op *op)
 	return op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR;
 }
 
-/* A secret that appears in the home directory during the run must not show either. */
+/* A secret that appears in a home of the caller during the run must not show either. */
 static bool holds_home_of_secrets(const struct collector *c, const struct op *tree, struct str dir)
 {
-	const struct policy *policy = c->plan->policy;
-	struct str home = policy->places.home;
+	const struct places *places = &c->plan->policy->places;
+	const struct str homes[] = { places->home, places->own_home };
 
-	return c->has_secrets && path_below(home, dir) &&
-	       plan_shown_by(c->plan, home, NULL) == tree;
+	for (size_t i = 0; c->has_secrets && i < sizeof(homes) / sizeof(homes[0]); i++)
+		if (homes[i].n && path_below(homes[i], dir) &&
+		    plan_shown_by(c->plan, homes[i], NULL) == tree)
+			return true;
+	return false;
 }
 
 /* Without mounts the sandbox's own directories are the host's, and hidden. */
@@ -177,7 +181,8 @@ static bool is_special(const struct collector *c, const struct inner *inner, str
 	vec_each(op, &inner->ops)
 		if (path_below((*op)->path, child))
 			return true;
-	return c->has_secrets && path_below(c->plan->policy->places.home, child);
+	return c->has_secrets && (path_below(c->plan->policy->places.home, child) ||
+				  path_below(c->plan->policy->places.own_home, child));
 }
 
 static char *child_path(struct arena *a, struct str dir, struct str name)
@@ -217,11 +222,6 @@ static void grant_entry(struct collector *c, const struct op *tree, struct str d
 		      true);
 }
 
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* The children of a directory instead of the directory. */
 static bool grant_children(struct collector *c, const struct op *tree, struct str dir)
 {
@@ -234,11 +234,8 @@ static bool grant_children(struct collector *c, const struct op *tree, struct st
 	if (!d)
 		return false;
 	find_inner(c, dir, &inner);
-	while ((entry = readdir(d)) && count <= most)
-		if (!is_dot(entry->d_name)) {
-			grant_entry(c, tree, dir, &inner, entry);
-			count++;
-		}
+	for (; count <= most && (entry = fd_next_entry(d)); count++)
+		grant_entry(c, tree, dir, &inner, entry);
 	closedir(d);
 	if (count <= most && (c->alone || c->steps.n <= GRANTS_IN_ALL))
 		return true;

@@ -45,10 +45,11 @@ static const struct {
 	enum op_kind op;
 	enum cap cap;
 } dependent[] = {
-	{ OP_PROC, CAP_PROC_FRESH },	  { OP_LANDLOCK, CAP_LANDLOCK },
-	{ OP_SECCOMP, CAP_SECCOMP },	  { OP_NO_PTRACE, CAP_SECCOMP },
-	{ OP_RESOLVER, CAP_NETNS },	  { OP_NO_KEYRING, CAP_SECCOMP },
-	{ OP_NO_TTY_INPUT, CAP_SECCOMP },
+	{ OP_PROC, CAP_PROC_FRESH },	   { OP_LANDLOCK, CAP_LANDLOCK },
+	{ OP_SECCOMP, CAP_SECCOMP },	   { OP_NO_PTRACE, CAP_SECCOMP },
+	{ OP_RESOLVER, CAP_NETNS },	   { OP_NO_KEYRING, CAP_SECCOMP },
+	{ OP_NO_TTY_INPUT, CAP_SECCOMP },  { OP_NOEXEC, CAP_SECCOMP },
+	{ OP_DIE_WITH_PARENT, CAP_PIDNS },
 };
 
 static const struct op *find_op(const struct plan *plan, enum op_kind kind)
@@ -73,11 +74,11 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 static void native_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind always[] = {
-		OP_ROOT_EMPTY,	  OP_ROOT_HOST,	      OP_SYMLINK,   OP_BIND_RO,	     OP_BIND_RW,
-		OP_HIDE_FILE,	  OP_HIDE_DIR,	      OP_TMPFS,	    OP_DEV,	     OP_SOCKET,
-		OP_COVER_SOCKETS, OP_KEEP_METADATA,   OP_NOEXEC,    OP_EXEC,	     OP_LIMIT,
-		OP_SESSION,	  OP_DIE_WITH_PARENT, OP_DROP_CAPS, OP_NO_NEW_PRIVS, OP_ENV_CLEAR,
-		OP_ENV_SET,	  OP_CHDIR,	      OP_CACHE,	    OP_SHARED_TMP,
+		OP_ROOT_EMPTY,	  OP_ROOT_HOST,	    OP_SYMLINK,	  OP_BIND_RO, OP_BIND_RW,
+		OP_HIDE_FILE,	  OP_HIDE_DIR,	    OP_TMPFS,	  OP_DEV,     OP_SOCKET,
+		OP_COVER_SOCKETS, OP_KEEP_METADATA, OP_EXEC,	  OP_LIMIT,   OP_SESSION,
+		OP_DROP_CAPS,	  OP_NO_NEW_PRIVS,  OP_ENV_CLEAR, OP_ENV_SET, OP_CHDIR,
+		OP_CACHE,	  OP_SHARED_TMP,
 	};
 
 	*ret = (struct claims){ .enforces_op = native_enforces_op };
