@@ -57,3 +57,17 @@ const void *map_get(const struct map *m, struct str key)
 {
 	return m->size && key.n ? slot(m, key)->value : NULL;
 }
+
+/* Texts have few prefixes, and maps may be long. */
+const void *map_nearest(const struct map *m, struct str path)
+{
+	const void *nearest = map_get(m, STR("/"));
+
+	for (size_t i = 1; i <= path.n; i++)
+		if (i == path.n || path.p[i] == '/') {
+			const void *here = map_get(m, str_take(path, i));
+
+			nearest = here ? here : nearest;
+		}
+	return nearest;
+}

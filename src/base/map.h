@@ -26,5 +26,7 @@ struct map {
 bool map_put(struct map *m, struct arena *a, struct str key, const void *value);
 /* NULL: no such key. */
 const void *map_get(const struct map *m, struct str key);
+/* Where keys are normal paths: the value of the path, or of the nearest above it. */
+const void *map_nearest(const struct map *m, struct str path);
 
 #endif

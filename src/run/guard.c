@@ -5,12 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "backend/backend.h"
@@ -20,36 +16,12 @@
 #include "run/guard_tree.h"
 #include "run/notify.h"
 #include "run/observe.h"
+#include "run/request.h"
 #include "run/selection.h"
 #include "run/sentry.h"
 #include "run/situation.h"
 #include "run/supervise.h"
 #include "run/target.h"
-
-#define NONE (-1)
-
-enum call_kind {
-	CALL_OPEN,
-	CALL_OPENAT2,
-	CALL_CREAT,
-	CALL_MKDIR,
-	CALL_MAKE,
-	CALL_LINK,
-	CALL_RENAME,
-	CALL_BIND
-};
-
-struct call_row {
-	int nr;
-	enum call_kind kind;
-	int dirfd, path, from_dirfd, from_path, flags;
-};
-
-static const struct call_row rows[] = {
-#define GUARDED_CALL(name, kind, ...) { __NR_##name, CALL_##kind, __VA_ARGS__ },
-#include "run/calls.def"
-#undef GUARDED_CALL
-};
 
 struct guard {
 	struct run_part part;
@@ -66,18 +38,8 @@ struct guard {
 	size_t n_quarantined;
 	bool observes;
 	int refusal; /* what a refused call fails with: as the kernel's own rules here */
-	/* Of the call at hand. */
-	char path[PATH_MAX], from[PATH_MAX];
-	bool told; /* it is a violation already */
-};
-
-/* One call, its arguments taken apart. */
-struct request {
-	const struct seccomp_notif *call;
-	const struct call_row *row;
-	struct target target;
-	int dirfd, from_dirfd;
-	uint64_t flags;
+	struct request request; /* the call at hand */
+	bool told;		/* it is a violation already */
 };
 
 /* An object in the sandbox's view. */
@@ -93,86 +55,6 @@ static void close_object(struct object *o)
 }
 #define autoobject __attribute__((cleanup(close_object))) struct object
 
-static const struct call_row *row_of(int nr)
-{
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].nr == nr)
-			return &rows[i];
-	return NULL;
-}
-
-static uint64_t argument(const struct seccomp_notif *call, int i)
-{
-	return i == NONE ? 0 : call->data.args[i];
-}
-
-/* The kernel takes the low word of a descriptor. */
-static int dirfd_argument(const struct seccomp_notif *call, int i)
-{
-	return i == NONE ? AT_FDCWD : (int)(uint32_t)call->data.args[i];
-}
-
-/* --- reading -------------------------------------------------------------------- */
-
-/* The path of a unix socket. Returns its length, 0 when it is no such thing. */
-static ssize_t read_address(const struct request *q, char path[PATH_MAX])
-{
-	struct sockaddr_un address = { 0 };
-	size_t n = q->flags, most = sizeof(address.sun_path);
-	int r;
-
-	if (n > sizeof(address))
-		return 0;
-	r = target_read(q->target.tid, argument(q->call, q->row->path), &address, n);
-	if (r < 0)
-		return r;
-	if (n <= offsetof(struct sockaddr_un, sun_path) || address.sun_family != AF_UNIX ||
-	    !address.sun_path[0])
-		return 0;
-	n = strnlen(address.sun_path, most);
-	memcpy(path, address.sun_path, n);
-	path[n] = '\0';
-	return (ssize_t)n;
-}
-
-/* Lengths, or errors of the kind that target_read_string returns; no old name is 0. */
-static void read_paths(struct guard *g, const struct request *q, ssize_t *path, ssize_t *from)
-{
-	bool two = q->row->from_path != NONE;
-	struct target_string strings[TARGET_STRINGS_MAX] = {
-		{ argument(q->call, q->row->path), g->path, 0 },
-		{ argument(q->call, q->row->from_path), g->from, 0 },
-	};
-
-	if (q->row->kind == CALL_BIND)
-		strings[0].n = read_address(q, g->path);
-	else
-		target_read_strings(q->target.tid, strings, two ? 2 : 1);
-	*path = strings[0].n;
-	*from = strings[1].n;
-}
-
-/* O_TMPFILE names a directory in which a file without a name is made. */
-static bool is_nameless(const struct request *q)
-{
-	return q->row->kind == CALL_OPEN && (q->flags & O_TMPFILE) == O_TMPFILE;
-}
-
-/* Does it go through a link in the last place? */
-static bool follows(const struct request *q)
-{
-	if (q->row->kind == CALL_CREAT)
-		return true;
-	return q->row->kind == CALL_OPEN && !(q->flags & O_NOFOLLOW) &&
-	       !(q->flags & O_CREAT && q->flags & O_EXCL);
-}
-
-/* Such an open makes what a link in the last place leads to. */
-static bool creates_through_link(const struct request *q)
-{
-	return follows(q) && (q->row->kind == CALL_CREAT || q->flags & O_CREAT);
-}
-
 /* openat2 for reading goes on. For anything else it is a call that this kernel does not
  * have, upon which programs use openat: its ways of resolving a path are not known here. */
 static int judge_openat2(const struct request *q)
@@ -182,7 +64,7 @@ static int judge_openat2(const struct request *q)
 
 	if (q->flags < sizeof(how))
 		return EINVAL;
-	r = target_read(q->target.tid, argument(q->call, 2), &how, sizeof(how));
+	r = target_read(q->target.tid, request_argument(q, 2), &how, sizeof(how));
 	if (r < 0)
 		return -r;
 	if (how.flags & O_PATH || !(how.flags & (O_ACCMODE | O_CREAT | O_TRUNC)))
@@ -242,30 +124,29 @@ static mode_t type_of(const struct object *o)
 
 /* --- judging -------------------------------------------------------------------- */
 
-static void report(struct guard *g, const struct request *q, enum violation_source source,
-		   struct str object, const struct decision *d, int errnum)
+static void report(struct guard *g, const struct request *q, struct violation *v)
 {
-	struct violation v = {
-		.op = VIOLATION_write,
-		.source = source,
-		.object = object,
-		.rule = d->data_rule,
-		.pid = q->target.tid,
-		.errnum = errnum,
-	};
-
 	g->told = true;
 	/* What was read belonged to somebody who is gone. */
 	if (!notify_waits(&g->notify, q->call))
 		return;
-	target_program(q->target.tid, v.program, sizeof(v.program));
-	violations_add(run_violations(g->run), &v);
+	v->pid = q->target.tid;
+	target_program(q->target.tid, v->program, sizeof(v->program));
+	violations_add(run_violations(g->run), v);
 }
 
 static int refuse(struct guard *g, const struct request *q, struct str object,
 		  const struct decision *d)
 {
-	report(g, q, VIOLATION_BY_guard, object, d, g->refusal);
+	struct violation v = {
+		.op = VIOLATION_write,
+		.source = VIOLATION_BY_guard,
+		.object = object,
+		.rule = d->data_rule,
+		.errnum = g->refusal,
+	};
+
+	report(g, q, &v);
 	return g->refusal;
 }
 
@@ -289,6 +170,11 @@ static int answer_existing(struct guard *g, const struct request *q, mode_t type
 	case CALL_OPENAT2:
 	case CALL_CREAT:
 	case CALL_RENAME:
+	case CALL_REMOVE:
+	case CALL_CHANGE:
+	case CALL_CHANGE_LINK:
+	case CALL_EXEC:
+	case CALL_CONNECT:
 		break;
 	}
 	return type == S_IFDIR ? EISDIR : refuse(g, q, o->path, d);
@@ -312,7 +198,7 @@ static int judge_new(struct guard *g, const struct request *q)
 {
 	struct decision d;
 	autoobject o;
-	int r = resolve(q, q->dirfd, g->path, follows(q), &o);
+	int r = resolve(q, q->dirfd, q->path, request_follows(q), &o);
 	mode_t type;
 
 	if (r < 0)
@@ -327,15 +213,15 @@ static int judge_new(struct guard *g, const struct request *q)
 
 static int judge_link(struct guard *g, const struct request *q)
 {
-	bool by_fd = !*g->from && q->flags & AT_EMPTY_PATH;
+	bool by_fd = !*q->from && q->flags & AT_EMPTY_PATH;
 	struct rename_decision d;
 	struct decision plain;
 	autoobject to;
 	autoobject from = { .place.dir = -1, .path = { "", 0 } };
-	int r = resolve(q, q->dirfd, g->path, false, &to);
+	int r = resolve(q, q->dirfd, q->path, false, &to);
 
 	if (r == 0 && !by_fd)
-		r = resolve(q, q->from_dirfd, g->from, q->flags & AT_SYMLINK_FOLLOW, &from);
+		r = resolve(q, q->from_dirfd, q->from, q->flags & AT_SYMLINK_FOLLOW, &from);
 	if (r < 0)
 		return -r;
 	if (!is_ours(g, &to))
@@ -355,10 +241,10 @@ static int judge_rename(struct guard *g, const struct request *q)
 	struct tree tree;
 	autoobject to;
 	autoobject from = { .place.dir = -1, .path = { "", 0 } };
-	int r = resolve(q, q->dirfd, g->path, false, &to);
+	int r = resolve(q, q->dirfd, q->path, false, &to);
 
 	if (r == 0)
-		r = resolve(q, q->from_dirfd, g->from, false, &from);
+		r = resolve(q, q->from_dirfd, q->from, false, &from);
 	if (r == 0)
 		r = target_open_root(&q->target);
 	if (r < 0)
@@ -378,7 +264,7 @@ static int judge_selected(struct guard *g, const struct request *q)
 {
 	switch (q->row->kind) {
 	case CALL_OPEN:
-		return is_nameless(q) ? 0 : judge_new(g, q);
+		return request_is_nameless(q) ? 0 : judge_new(g, q);
 	case CALL_CREAT:
 	case CALL_MKDIR:
 	case CALL_MAKE:
@@ -390,47 +276,25 @@ static int judge_selected(struct guard *g, const struct request *q)
 		return judge_rename(g, q);
 	case CALL_OPENAT2:
 		return ENOSYS;
+	case CALL_REMOVE:
+	case CALL_CHANGE:
+	case CALL_CHANGE_LINK:
+	case CALL_EXEC:
+	case CALL_CONNECT:
+		return 0;
 	}
 	return EPERM;
 }
 
 /* --- observing ------------------------------------------------------------------ */
 
-static enum observed observed_kind(const struct request *q)
-{
-	switch (q->row->kind) {
-	case CALL_OPEN:
-		return q->flags & O_CREAT && q->flags & O_EXCL ? OBSERVED_MAKE : OBSERVED_OPEN;
-	case CALL_OPENAT2:
-	case CALL_CREAT:
-		return OBSERVED_OPEN;
-	case CALL_RENAME:
-		return OBSERVED_MOVE;
-	case CALL_MKDIR:
-	case CALL_MAKE:
-	case CALL_LINK:
-	case CALL_BIND:
-		return OBSERVED_MAKE;
-	}
-	return OBSERVED_MOVE;
-}
-
 static void observe(struct guard *g, const struct request *q)
 {
-	bool follow = q->row->kind == CALL_CREAT ||
-		      (q->row->kind == CALL_OPEN && !(q->flags & O_NOFOLLOW));
-	char text[2 * PATH_MAX];
-	struct decision d;
-	struct str object;
+	struct violation v = { .source = VIOLATION_BY_notify };
+	char text[OBSERVED_TEXT];
 
-	if (is_nameless(q))
-		return;
-	if (observe_write(&g->observer, &q->target, observed_kind(q), q->dirfd, g->path, follow,
-			  text, &object, &d) ||
-	    (q->row->kind == CALL_RENAME &&
-	     observe_write(&g->observer, &q->target, OBSERVED_MOVE, q->from_dirfd, g->from, false,
-			   text, &object, &d)))
-		report(g, q, VIOLATION_BY_notify, object, &d, 0);
+	if (g->observes && !g->told && observe_request(&g->observer, q, text, &v))
+		report(g, q, &v);
 }
 
 /* --- the answer ----------------------------------------------------------------- */
@@ -450,6 +314,12 @@ static enum inflight_kind made_by(enum call_kind kind)
 	case CALL_MAKE:
 	case CALL_BIND:
 		return INFLIGHT_NODE;
+	case CALL_REMOVE:
+	case CALL_CHANGE:
+	case CALL_CHANGE_LINK:
+	case CALL_EXEC:
+	case CALL_CONNECT:
+		break;
 	}
 	return INFLIGHT_MOVE;
 }
@@ -459,50 +329,55 @@ static void let_go_on(struct guard *g, const struct request *q)
 	sentry_saw(&g->sentry, q->target.tid, q->call->data.nr, made_by(q->row->kind));
 }
 
+static bool is_selected(const struct guard *g, const struct request *q)
+{
+	return selection_has(&g->selection, (struct str){ q->path, q->path_n }) ||
+	       (q->from_n && selection_has(&g->selection, (struct str){ q->from, q->from_n })) ||
+	       (request_creates_through_link(q) &&
+		!target_has_no_links(&q->target, q->dirfd, q->path));
+}
+
 /* Whatever cannot be read is refused as the kernel would: going on would read it again,
  * and then perhaps find something. */
+static int judge_names(struct guard *g, struct request *q)
+{
+	int verdict = 0, r = request_read(q);
+
+	if (r < 0)
+		return -r;
+	/* An address that is no name. */
+	if (q->row->kind == CALL_BIND && q->path_n == 0)
+		return 0;
+	/* Below what somebody made on the host every name is as guarded as it is. */
+	g->selection.every |= g->sentry.foreign;
+	if (is_selected(g, q))
+		verdict = judge_selected(g, q);
+	observe(g, q);
+	return verdict;
+}
+
 static int judge(void *data, const struct seccomp_notif *call)
 {
 	struct guard *g = data;
-	const struct call_row *row = row_of(call->data.nr);
-	struct request q = { .call = call,
-			     .row = row,
-			     .target = { .view = &g->view, .tid = (pid_t)call->pid } };
+	struct request *q = &g->request;
 	bool had_root = g->view.root >= 0;
-	ssize_t n, from;
 	int verdict = 0;
 
-	if (!row)
+	if (!request_init(q, call, &g->view))
 		return ENOSYS;
 	g->told = false;
-	q.dirfd = dirfd_argument(call, row->dirfd);
-	q.from_dirfd = dirfd_argument(call, row->from_dirfd);
-	q.flags = (uint32_t)argument(call, row->flags);
-	if (row->kind == CALL_OPENAT2) {
-		let_go_on(g, &q);
-		return judge_openat2(&q);
+	if (request_is_watched(q)) {
+		if (observe_is_wanted(&g->observer, q) && request_read(q) == 0)
+			observe(g, q);
+	} else {
+		verdict = q->row->kind == CALL_OPENAT2 ? judge_openat2(q) : judge_names(g, q);
+		if (!verdict)
+			let_go_on(g, q);
 	}
-	read_paths(g, &q, &n, &from);
-	if (n < 0 || from < 0)
-		return (int)-(n < 0 ? n : from);
-	if (row->kind == CALL_BIND && n == 0) {
-		let_go_on(g, &q);
-		return 0;
-	}
-	/* Below what somebody made on the host every name is as guarded as it is. */
-	g->selection.every |= g->sentry.foreign;
-	if (selection_has(&g->selection, (struct str){ g->path, (size_t)n }) ||
-	    (from && selection_has(&g->selection, (struct str){ g->from, (size_t)from })) ||
-	    (creates_through_link(&q) && !target_has_no_links(&q.target, q.dirfd, g->path)))
-		verdict = judge_selected(g, &q);
-	if (g->observes && !g->told)
-		observe(g, &q);
 	/* A root that is kept must be the sandbox's: the call was not over when it was
 	 * opened. */
 	if (!had_root && g->view.root >= 0 && !notify_waits(&g->notify, call))
 		fd_close(&g->view.root);
-	if (!verdict)
-		let_go_on(g, &q);
 	return verdict;
 }
 

@@ -2,52 +2,89 @@
 /* Seeing refusals in advance; see observe.h for what is left out. */
 #include "run/observe.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "run/remote.h"
 
 /* How often what is known of a directory is used before it is looked up again. */
 #define USES_MAX 64
 
+/* What the call does, and so when it would fail anyway. */
+enum observed {
+	OBSERVED_OPEN,
+	OBSERVED_MAKE,
+	OBSERVED_MOVE,
+	OBSERVED_REMOVE,
+	OBSERVED_CHANGE,
+	OBSERVED_READ,
+	OBSERVED_EXEC
+};
+
+/* One path of a call. */
+struct sight {
+	enum observed what;
+	const struct target *target;
+	int dirfd;
+	const char *path;
+	bool follow;
+};
+
 bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 {
 	o->policy = plan->policy;
+	o->arena = a;
+	o->own_view = strcmp(plan->backend, "landlock") != 0;
+	o->limits_hosts = policy_net_mode(plan->policy) != NET_ON;
 	/* What the backend does not do shapes nothing. */
-	vec_each(op, &plan->ops)
+	vec_each(op, &plan->ops) {
+		o->limits_exec |= op->kind == OP_NOEXEC && !op->lost;
 		if (op_rows[op->kind].view != VIEW_NONE && !op->lost &&
 		    !map_put(&o->shown, a, op->path, op))
 			return false;
+	}
 	return true;
 }
 
-/* What plan_shown_by says, found by the path's own prefixes: plans are long and paths
- * are not. */
-static const struct op *shown_by(const struct observer *o, struct str path)
-{
-	const struct op *op = map_get(&o->shown, STR("/"));
-
-	for (size_t i = 1; i <= path.n; i++)
-		if (i == path.n || path.p[i] == '/') {
-			const struct op *here = map_get(&o->shown, str_take(path, i));
-
-			op = here ? here : op;
-		}
-	return op;
-}
-
-/* Below a tree of the plan that can be written, and below nothing that cannot? */
 bool observer_writable(const struct observer *o, struct str path)
 {
-	const struct op *op = shown_by(o, path);
+	const struct op *op = map_nearest(&o->shown, path);
 
 	return op && (op_view_of(op) == VIEW_WRITE || op_view_of(op) == VIEW_OWN);
 }
+
+static bool is_readable(const struct observer *o, struct str path)
+{
+	const struct op *op = map_nearest(&o->shown, path);
+
+	return op && op_view_of(op) != VIEW_HIDDEN && op->kind != OP_ROOT_EMPTY;
+}
+
+static enum policy_op policy_op_of(enum observed what)
+{
+	if (what == OBSERVED_READ)
+		return POLICY_READ;
+	return what == OBSERVED_EXEC ? POLICY_EXEC : POLICY_WRITE;
+}
+
+static bool is_allowed(const struct observer *o, enum observed what, struct str path)
+{
+	struct decision d;
+
+	if (what == OBSERVED_EXEC)
+		return path_is_normal(path) && policy_allows(o->policy, POLICY_EXEC, path, &d);
+	return what == OBSERVED_READ ? is_readable(o, path) : observer_writable(o, path);
+}
+
+/* --- where ---------------------------------------------------------------------- */
 
 static size_t read_base(const struct target *target, int dirfd, char path[PATH_MAX])
 {
@@ -62,73 +99,86 @@ static size_t read_base(const struct target *target, int dirfd, char path[PATH_M
 	return n > 0 && n < PATH_MAX && path[0] == '/' ? (size_t)n : 0;
 }
 
-static const struct observed_base *base_of(struct observer *o, const struct target *target,
-					   int dirfd)
+static const struct observed_base *base_of(struct observer *o, const struct sight *s)
 {
-	size_t slot = ((size_t)target->tid + (size_t)dirfd * 7) & (OBSERVED_BASES - 1);
+	size_t slot = ((size_t)s->target->tid + (size_t)s->dirfd * 7) & (OBSERVED_BASES - 1);
 	struct observed_base *b = &o->bases[slot];
 
-	if (!b->uses || b->tid != target->tid || b->dirfd != dirfd) {
-		b->tid = target->tid;
-		b->dirfd = dirfd;
+	if (!b->uses || b->tid != s->target->tid || b->dirfd != s->dirfd) {
+		b->tid = s->target->tid;
+		b->dirfd = s->dirfd;
 		b->uses = USES_MAX;
-		b->n = read_base(target, dirfd, b->path);
+		b->n = read_base(s->target, s->dirfd, b->path);
 	}
 	b->uses--;
 	return b;
 }
 
-/* Is it, going by the text alone, in a tree that may be written? */
-static bool is_ordinary(struct observer *o, const struct target *target, int dirfd,
-			const char *path)
+/* Is it, going by the text alone, in a tree where it is allowed? */
+static bool is_ordinary(struct observer *o, const struct sight *s)
 {
 	const struct observed_base *base;
-	size_t n = strlen(path);
-	char text[2 * PATH_MAX];
+	size_t n = strlen(s->path);
+	char text[OBSERVED_TEXT];
 
-	if (strstr(path, ".."))
+	if (strstr(s->path, ".."))
 		return false;
-	if (path[0] == '/')
-		return observer_writable(o, (struct str){ path, n });
-	base = base_of(o, target, dirfd);
+	if (s->path[0] == '/')
+		return is_allowed(o, s->what, (struct str){ s->path, n });
+	base = base_of(o, s);
 	memcpy(text, base->path, base->n);
 	text[base->n] = '/';
-	memcpy(text + base->n + 1, path, n);
-	return base->n && observer_writable(o, (struct str){ text, base->n + 1 + n });
+	memcpy(text + base->n + 1, s->path, n);
+	return base->n && is_allowed(o, s->what, (struct str){ text, base->n + 1 + n });
 }
 
-/* As the text says, where the sandbox shows nothing that could be resolved. */
-static bool spell(const struct target *target, int dirfd, const char *path, char *text)
+/* As the text says, without looking at any file. */
+static bool spell(const struct sight *s, char *text)
 {
 	autoarena struct arena a = { 0 };
 	char base[PATH_MAX] = "/";
-	size_t n = path[0] == '/' ? 1 : read_base(target, dirfd, base);
+	size_t n = s->path[0] == '/' ? 1 : read_base(s->target, s->dirfd, base);
 	char *normal;
 
 	if (!n)
 		return false;
 	arena_init(&a, (size_t)64 << 10);
-	normal = path_normalise(&a, (struct str){ base, n }, str_of(path));
+	normal = path_normalise(&a, (struct str){ base, n }, str_of(s->path));
 	if (normal)
 		memcpy(text, normal, strlen(normal) + 1);
 	return normal;
 }
 
-static bool where(const struct target *target, int dirfd, const char *path, bool follow, char *text)
+/* Where it really is; text stays where the sandbox shows nothing that could be resolved. */
+static bool resolve(const struct sight *s, char *text, bool *ret_there)
 {
 	struct target_place place;
-	int r = target_resolve(target, dirfd, path, follow, &place);
+	struct stat st;
 	ssize_t n;
 
-	if (r < 0)
-		return spell(target, dirfd, path, text);
+	*ret_there = false;
+	if (target_resolve(s->target, s->dirfd, s->path, s->follow, &place) < 0)
+		return true;
+	*ret_there = !*place.name || fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	n = target_path_of(place.dir, text);
 	fd_close(&place.dir);
 	if (n <= 0 || n + 1 + (ssize_t)strlen(place.name) > PATH_BYTES_MAX)
 		return false;
 	if (*place.name)
-		snprintf(text + n, 2 * PATH_MAX - (size_t)n, "%s%s", n > 1 ? "/" : "", place.name);
+		snprintf(text + n, OBSERVED_TEXT - (size_t)n, "%s%s", n > 1 ? "/" : "", place.name);
 	return true;
+}
+
+static bool may_look(struct observer *o, const char *path)
+{
+	return !remote_is_below(&o->mounts, o->arena, str_of(path));
+}
+
+/* --- what would have been ------------------------------------------------------- */
+
+static bool permits(const char *path, int mode)
+{
+	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
 /* Would the caller's own permissions allow it? Asked on the host, where nothing is
@@ -138,30 +188,167 @@ static bool would_work(enum observed what, const char *path)
 	char parent[PATH_MAX];
 	struct str up = path_parent(str_of(path));
 	struct stat st;
-	bool there = lstat(path, &st) == 0;
+	bool there = lstat(path, &st) == 0, makes;
 
-	if (there && what == OBSERVED_MAKE)
-		return false;
-	if (there && what == OBSERVED_OPEN)
-		return !S_ISDIR(st.st_mode) && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 	memcpy(parent, up.p, up.n);
 	parent[up.n] = '\0';
-	return faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0;
+	makes = permits(parent, W_OK | X_OK);
+	switch (what) {
+	case OBSERVED_OPEN:
+		return there ? !S_ISDIR(st.st_mode) && permits(path, W_OK) : makes;
+	case OBSERVED_MAKE:
+		return !there && makes;
+	case OBSERVED_MOVE:
+		return makes;
+	case OBSERVED_REMOVE:
+		return there && makes;
+	case OBSERVED_CHANGE:
+		return there && (st.st_uid == geteuid() || geteuid() == 0);
+	case OBSERVED_READ:
+		return there && permits(path, R_OK);
+	case OBSERVED_EXEC:
+		return there && S_ISREG(st.st_mode) && permits(path, X_OK);
+	}
+	return false;
 }
 
-bool observe_write(struct observer *o, const struct target *target, enum observed what, int dirfd,
-		   const char *path, bool follow, char text[2 * PATH_MAX], struct str *ret_object,
-		   struct decision *ret)
+/* The sandbox's own devices and processes are nobody's files. */
+static bool is_own(struct str path)
 {
-	if (is_ordinary(o, target, dirfd, path) || !where(target, dirfd, path, follow, text))
+	return path_below(path, STR("/proc")) || path_below(path, STR("/dev")) ||
+	       path_below(path, STR("/sys"));
+}
+
+/* Directories that only lead to what is shown belong to the sandbox, and can be read. */
+static bool is_served(const struct observer *o, enum observed what, struct str path)
+{
+	const struct op *op = map_nearest(&o->shown, path);
+
+	return what == OBSERVED_READ && o->own_view && op && op_view_of(op) != VIEW_HIDDEN;
+}
+
+static bool look_at(struct observer *o, const struct sight *s, char text[OBSERVED_TEXT],
+		    struct violation *ret)
+{
+	struct decision d;
+	struct str object;
+	bool there;
+
+	if (!*s->path || is_ordinary(o, s) || !spell(s, text) || !may_look(o, text) ||
+	    !resolve(s, text, &there) || !may_look(o, text))
 		return false;
-	*ret_object = str_of(text);
-	if (!path_is_normal(*ret_object) ||
-	    policy_allows(o->policy, POLICY_WRITE, *ret_object, ret))
+	object = str_of(text);
+	if (there && is_served(o, s->what, object))
 		return false;
-	/* The sandbox's own devices and processes are nobody's files. */
-	if (path_below(*ret_object, STR("/proc")) || path_below(*ret_object, STR("/dev")) ||
-	    path_below(*ret_object, STR("/sys")))
+	if (!path_is_normal(object) || is_own(object) ||
+	    policy_allows(o->policy, policy_op_of(s->what), object, &d) ||
+	    !would_work(s->what, text))
 		return false;
-	return would_work(what, text);
+	ret->op = s->what == OBSERVED_READ   ? VIOLATION_read
+		  : s->what == OBSERVED_EXEC ? VIOLATION_exec
+					     : VIOLATION_write;
+	ret->object = object;
+	ret->rule = s->what == OBSERVED_EXEC ? d.exec_rule : d.data_rule;
+	return true;
+}
+
+/* --- hosts ---------------------------------------------------------------------- */
+
+/* host:port of an address that leads out; false for any other. */
+static bool print_address(const struct sockaddr_storage *address, char text[OBSERVED_TEXT])
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	char ip[INET6_ADDRSTRLEN];
+	struct in_addr four = in->sin_addr;
+	bool mapped = address->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
+
+	if (mapped)
+		memcpy(&four, &in6->sin6_addr.s6_addr[12], sizeof(four));
+	/* Port 0 only asks which way packets would go. */
+	if (in->sin_port == 0)
+		return false;
+	if (address->ss_family == AF_INET || mapped) {
+		if (four.s_addr == 0 || (ntohl(four.s_addr) >> 24) == 127)
+			return false;
+		inet_ntop(AF_INET, &four, ip, sizeof(ip));
+		snprintf(text, OBSERVED_TEXT, "%s:%u", ip, ntohs(in->sin_port));
+		return true;
+	}
+	if (address->ss_family != AF_INET6 || IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
+	    IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr))
+		return false;
+	inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip));
+	snprintf(text, OBSERVED_TEXT, "[%s]:%u", ip, ntohs(in6->sin6_port));
+	return true;
+}
+
+static bool look_at_host(const struct observer *o, const struct request *q,
+			 char text[OBSERVED_TEXT], struct violation *ret)
+{
+	struct sockaddr_storage address = { 0 };
+	size_t n = q->flags < sizeof(address) ? q->flags : sizeof(address);
+	struct cordon_error ignored;
+	struct host host;
+
+	if (target_read(q->target.tid, request_argument(q, q->row->path), &address, n) < 0 ||
+	    !print_address(&address, text) ||
+	    host_parse_target(str_of(text), &host, &ignored) < 0 ||
+	    policy_decide_host(o->policy, &host).allowed)
+		return false;
+	ret->op = VIOLATION_connect;
+	ret->object = str_of(text);
+	return true;
+}
+
+/* --- calls ---------------------------------------------------------------------- */
+
+bool observe_is_wanted(const struct observer *o, const struct request *q)
+{
+	if (q->row->kind == CALL_EXEC)
+		return o->limits_exec;
+	return q->row->kind != CALL_CONNECT || o->limits_hosts;
+}
+
+static enum observed what_it_does(const struct request *q)
+{
+	switch (q->row->kind) {
+	case CALL_OPEN:
+		if (request_is_watched(q))
+			return OBSERVED_READ;
+		return q->flags & O_CREAT && q->flags & O_EXCL ? OBSERVED_MAKE : OBSERVED_OPEN;
+	case CALL_OPENAT2:
+	case CALL_CREAT:
+		return OBSERVED_OPEN;
+	case CALL_RENAME:
+	case CALL_CONNECT:
+		return OBSERVED_MOVE;
+	case CALL_MKDIR:
+	case CALL_MAKE:
+	case CALL_LINK:
+	case CALL_BIND:
+		return OBSERVED_MAKE;
+	case CALL_REMOVE:
+		return OBSERVED_REMOVE;
+	case CALL_CHANGE:
+	case CALL_CHANGE_LINK:
+		return OBSERVED_CHANGE;
+	case CALL_EXEC:
+		return OBSERVED_EXEC;
+	}
+	return OBSERVED_MOVE;
+}
+
+bool observe_request(struct observer *o, const struct request *q, char text[OBSERVED_TEXT],
+		     struct violation *ret)
+{
+	struct sight to = { what_it_does(q), &q->target, q->dirfd, q->path, request_follows(q) };
+	struct sight from = { OBSERVED_MOVE, &q->target, q->from_dirfd, q->from, false };
+
+	if (q->row->kind == CALL_CONNECT)
+		return look_at_host(o, q, text, ret);
+	if (request_is_nameless(q))
+		return false;
+	return look_at(o, &to, text, ret) ||
+	       (q->row->kind == CALL_RENAME && look_at(o, &from, text, ret));
 }

@@ -7,22 +7,23 @@
  * cordon: the object is there, or could have been made, and the caller's own permissions
  * allow it. So programs that merely try are not reported.
  *
- * Most calls concern a tree that may be written. That is seen from the text of an
+ * Most calls concern a tree in which they are allowed. That is seen from the text of an
  * absolute path, or from the directory a relative one starts in, which is looked up once
- * in a while and not for every call; a call may therefore go unnoticed.
+ * in a while and not for every call; a call may therefore go unnoticed. So does whatever
+ * lies on a file system that somebody else serves, or that is mounted when it is looked
+ * at: the supervisor must not wait for those.
  */
 #ifndef CORDON_RUN_OBSERVE_H
 #define CORDON_RUN_OBSERVE_H
 
-#include <sys/types.h>
-
 #include "base/arena.h"
-#include "base/err.h"
 #include "base/map.h"
 #include "plan/plan.h"
-#include "run/target.h"
+#include "report/violation.h"
+#include "run/request.h"
 
 #define OBSERVED_BASES 16 /* a power of two */
+#define OBSERVED_TEXT (2 * PATH_MAX)
 
 struct observed_base {
 	pid_t tid;
@@ -32,13 +33,15 @@ struct observed_base {
 	char path[PATH_MAX];
 };
 
-/* What the call does there, and so when it would fail anyway. */
-enum observed { OBSERVED_OPEN, OBSERVED_MAKE, OBSERVED_MOVE };
-
 struct observer {
 	const struct policy *policy;
 	/* Its own. */
-	struct map shown; /* the operations that shape the tree, by their paths */
+	struct arena *arena;
+	bool own_view;	   /* what is not shown is not there, and what is there is shown */
+	bool limits_exec;  /* something is not executed that could be read */
+	bool limits_hosts; /* not every host is reached */
+	struct map shown;  /* the operations that shape the tree, by their paths */
+	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
 	struct observed_base bases[OBSERVED_BASES];
 };
 
@@ -48,10 +51,10 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 /* Does the plan let the kernel allow writing there? `path` is a normal path. */
 bool observer_writable(const struct observer *o, struct str path);
 
-/* Will a write to `path`, seen from dirfd, be refused? Then *ret_object is what, in text,
- * and *ret the decision. `follow`: a link in the last place is followed. */
-bool observe_write(struct observer *o, const struct target *target, enum observed what, int dirfd,
-		   const char *path, bool follow, char text[2 * PATH_MAX], struct str *ret_object,
-		   struct decision *ret);
+/* Can such a call be refused at all? Asked before its arguments are read. */
+bool observe_is_wanted(const struct observer *o, const struct request *q);
+/* Will it be refused? Then op, object (in text) and rule are set. */
+bool observe_request(struct observer *o, const struct request *q, char text[OBSERVED_TEXT],
+		     struct violation *ret);
 
 #endif

@@ -54,7 +54,7 @@ needs_backend() {
 	run -0 --separate-stderr cordon run -q --fallback degrade --allow-network=example.com true
 	[[ $stderr == "cordon: not enforced by "*": network (REQUIRED)" ]] ||
 		fail "hidden" "$(outcome)"
-	run -0 --separate-stderr cordon run --fallback degrade --allow-network=example.com true
+	run -0 --separate-stderr cordon run --report output --fallback degrade --allow-network=example.com true
 	[[ $stderr == *"network (REQUIRED), "*report* ]] || fail "not said" "$(outcome)"
 }
 

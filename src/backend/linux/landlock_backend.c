@@ -70,6 +70,9 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 		return !find_op(plan, OP_SOCKET);
 	if (op->kind == OP_CACHE)
 		return is_named(plan, op);
+	/* Where no socket can be made nobody gets as far as naming a host. */
+	if (op->kind == OP_REPORT)
+		return listen_reports(op) && !find_op(plan, OP_UNSHARE_NET);
 	if (op->kind == OP_BIND_RO || op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR ||
 	    op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP || op->kind == OP_DEV)
 		return !in_writable_tree(plan, op->path);

@@ -24,8 +24,27 @@ static enum cap lacking(const struct caps *caps)
 
 void listen_claims(const struct caps *caps, struct claims *ret)
 {
-	ret->enforces[OP_GUARD_NAME] = lacking(caps) == CAP_COUNT;
-	ret->missing[OP_GUARD_NAME] = lacking(caps);
+	static const enum op_kind kinds[] = { OP_GUARD_NAME, OP_REPORT };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		ret->enforces[kinds[i]] = lacking(caps) == CAP_COUNT;
+		ret->missing[kinds[i]] = lacking(caps);
+	}
+}
+
+bool listen_reports(const struct op *op)
+{
+	return !str_eq(op->path, str_of(choice_to_string(CHOICES_REPORT, REPORT_OUTPUT)));
+}
+
+static enum seccomp_filter filter_for(const struct plan *plan)
+{
+	uint64_t report = policy_number(plan->policy, KEY_REPORT);
+
+	if (report >= REPORT_ALL)
+		return SECCOMP_FILTER_notify_all;
+	return report >= REPORT_WRITES ? SECCOMP_FILTER_notify_writes
+				       : SECCOMP_FILTER_notify_create;
 }
 
 static bool is_watched(const struct plan *plan)
@@ -48,7 +67,7 @@ int listen_prepare(const struct launch_input *in, struct native *n, struct launc
 	if (inside < 0)
 		return inside;
 	n->handover_fd = inside;
-	n->listener = seccomp_program(SECCOMP_FILTER_notify_create, SECCOMP_ARCH_NATIVE);
+	n->listener = seccomp_program(filter_for(in->plan), SECCOMP_ARCH_NATIVE);
 	launch->hands_over |= HANDOVER_BIT(LISTENER);
 	return 0;
 }

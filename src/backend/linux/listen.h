@@ -9,8 +9,12 @@
 #include "backend/backend.h"
 #include "backend/linux/native.h"
 
-/* Names that do not exist yet are held by the guard, which needs the listener. */
+/* Names that do not exist yet are held by the guard, and refusals are seen by who is asked
+ * about calls; both need the listener. */
 void listen_claims(const struct caps *caps, struct claims *ret);
+/* Does this level of reporting (OP_REPORT) rest on the listener? What a command prints is
+ * not always seen. */
+bool listen_reports(const struct op *op);
 /* In the parent: plans for a listener when the plan needs one and there can be one. */
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,
 		   struct cordon_error *err);

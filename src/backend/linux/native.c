@@ -65,6 +65,8 @@ static const struct op *find_op(const struct plan *plan, enum op_kind kind)
 static bool native_enforces_op(const struct plan *plan, const struct op *op,
 			       const struct caps *caps)
 {
+	if (op->kind == OP_REPORT)
+		return listen_reports(op);
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
 	return caps->value[CAP_LANDLOCK] >= 6 ||
