@@ -97,7 +97,9 @@ static void advise_host(const struct explainer *e, const struct violation *v,
 	struct verdict verdict;
 	struct host host;
 
-	if (host_parse_target(v->object, &host, &ignored) == 0 &&
+	if (str_starts(v->object, STR("/")))
+		ret->fix.why_not = "it is a socket of the host; --allow-unix names those to reach";
+	else if (host_parse_target(v->object, &host, &ignored) == 0 &&
 	    verdict_of_host(e, &host, &verdict, &ignored) == 0)
 		take(e, &verdict, ret);
 }

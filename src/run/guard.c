@@ -36,7 +36,7 @@ struct guard {
 	const struct plan *plan;
 	struct run_quarantined quarantined[RUN_QUARANTINED_MAX];
 	size_t n_quarantined;
-	bool observes;
+	bool observes, guards;
 	int refusal; /* what a refused call fails with: as the kernel's own rules here */
 	struct request request; /* the call at hand */
 	bool told;		/* it is a violation already */
@@ -286,6 +286,32 @@ static int judge_selected(struct guard *g, const struct request *q)
 	return EPERM;
 }
 
+/* A socket of the host that was not known at the start: connecting to it asks neither
+ * a mount nor Landlock. One in a place that may be written can be the command's own. */
+static bool is_foreign_socket(const struct guard *g, const struct object *o)
+{
+	if (type_of(o) != S_IFSOCK || observer_writable(&g->observer, o->path))
+		return false;
+	vec_each(op, &g->plan->ops)
+		if (op->kind == OP_SOCKET && str_eq(op->path, o->path))
+			return false;
+	return true;
+}
+
+static int judge_connect(struct guard *g, const struct request *q)
+{
+	struct violation v = { .op = VIOLATION_connect,
+			       .source = VIOLATION_BY_guard,
+			       .errnum = EACCES };
+	autoobject o;
+
+	if (!g->guards || resolve(q, AT_FDCWD, q->path, true, &o) < 0 || !is_foreign_socket(g, &o))
+		return 0;
+	v.object = o.path;
+	report(g, q, &v);
+	return EACCES;
+}
+
 /* --- observing ------------------------------------------------------------------ */
 
 static void observe(struct guard *g, const struct request *q)
@@ -348,6 +374,8 @@ static int judge_names(struct guard *g, struct request *q)
 	/* An address that is no name. */
 	if (q->row->kind == CALL_BIND && q->path_n == 0)
 		return 0;
+	if (q->row->kind == CALL_CONNECT && q->path_n)
+		return judge_connect(g, q);
 	/* Below what somebody made on the host every name is as guarded as it is. */
 	g->selection.every |= g->sentry.foreign;
 	if (is_selected(g, q))
@@ -371,7 +399,7 @@ static int judge(void *data, const struct seccomp_notif *call)
 			observe(g, q);
 	} else {
 		verdict = q->row->kind == CALL_OPENAT2 ? judge_openat2(q) : judge_names(g, q);
-		if (!verdict)
+		if (!verdict && q->row->kind != CALL_CONNECT)
 			let_go_on(g, q);
 	}
 	/* A root that is kept must be the sandbox's: the call was not over when it was
@@ -464,6 +492,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->sentry.quarantine = (struct quarantine){ .home = in->situation->places.cordon_home.p,
 						    .workdir = in->situation->places.workdir,
 						    .held = -1 };
+	g->guards = policy_number(g->policy, KEY_PROTECT) != PROTECT_OFF;
 	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
 	/* A read-only mount says EROFS, Landlock EACCES. */
 	g->refusal = strcmp(in->plan->backend, "landlock") == 0 ? EACCES : EROFS;

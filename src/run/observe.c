@@ -305,9 +305,7 @@ static bool look_at_host(const struct observer *o, const struct request *q,
 
 bool observe_is_wanted(const struct observer *o, const struct request *q)
 {
-	if (q->row->kind == CALL_EXEC)
-		return o->limits_exec;
-	return q->row->kind != CALL_CONNECT || o->limits_hosts;
+	return q->row->kind != CALL_EXEC || o->limits_exec;
 }
 
 static enum observed what_it_does(const struct request *q)
@@ -346,7 +344,7 @@ bool observe_request(struct observer *o, const struct request *q, char text[OBSE
 	struct sight from = { OBSERVED_MOVE, &q->target, q->from_dirfd, q->from, false };
 
 	if (q->row->kind == CALL_CONNECT)
-		return look_at_host(o, q, text, ret);
+		return o->limits_hosts && !q->path_n && look_at_host(o, q, text, ret);
 	if (request_is_nameless(q))
 		return false;
 	return look_at(o, &to, text, ret) ||

@@ -77,7 +77,7 @@ int request_read(struct request *q)
 		{ request_argument(q, q->row->from_path), q->from, 0 },
 	};
 
-	if (q->row->kind == CALL_BIND)
+	if (q->row->kind == CALL_BIND || q->row->kind == CALL_CONNECT)
 		strings[0].n = read_address(q, q->path);
 	else
 		target_read_strings(q->target.tid, strings, q->row->from_path == NONE ? 1 : 2);
@@ -109,6 +109,7 @@ bool request_follows(const struct request *q)
 	case CALL_EXEC:
 		return !(q->flags & AT_SYMLINK_NOFOLLOW);
 	case CALL_CREAT:
+	case CALL_CONNECT:
 		return true;
 	case CALL_OPENAT2:
 	case CALL_MKDIR:
@@ -118,7 +119,6 @@ bool request_follows(const struct request *q)
 	case CALL_BIND:
 	case CALL_REMOVE:
 	case CALL_CHANGE_LINK:
-	case CALL_CONNECT:
 		return false;
 	}
 	return false;

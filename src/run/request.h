@@ -21,12 +21,12 @@ enum call_kind {
 	CALL_LINK,
 	CALL_RENAME,
 	CALL_BIND,
+	CALL_CONNECT,
 	/* Never answered but with "go on". */
 	CALL_REMOVE,
 	CALL_CHANGE,
 	CALL_CHANGE_LINK, /* of a link itself */
 	CALL_EXEC,
-	CALL_CONNECT,
 };
 
 struct call_row {
@@ -49,8 +49,8 @@ struct request {
 /* False for a call that is not in the table. */
 bool request_init(struct request *q, const struct seccomp_notif *call, struct target_view *view);
 uint64_t request_argument(const struct request *q, int i);
-/* Reads the paths; of a bind, the name of a unix socket, which is empty for any other
- * address. Returns 0 or an errno, negative. */
+/* Reads the paths; of bind and connect the name of a unix socket, which is empty for any
+ * other address. Returns 0 or an errno, negative. */
 int request_read(struct request *q);
 
 /* Is it only to be seen, whatever it is about? */

@@ -170,7 +170,7 @@ static const struct {
 	{ F(notify_create), "openat", { 0, 0, 0x200002 }, OK },
 	{ F(notify_create), "openat2", { 3, 0x1000, 0x2000, 24 }, NOTIFY_IT },
 	{ F(notify_create), "bind", { 3, 0x1000, 110 }, NOTIFY_IT },
-	{ F(notify_create), "connect", { 3, 0x1000, 110 }, OK },
+	{ F(notify_create), "connect", { 3, 0x1000, 110 }, NOTIFY_IT },
 	{ F(notify_create), "renameat2", { 0, 1, 2, 3, 4 }, NOTIFY_IT },
 };
 
