@@ -105,13 +105,3 @@ holds_where_known() {
 	run ./attack "$@"
 	[ "$status" -eq 0 ] || echo "# this kernel does not have it: $*" >&3
 }
-
-# gap REASON NAME ARGS...: an attack that is known to succeed until something else is
-# there. Skips as long as that is so, and fails once it holds, so that the mark goes.
-gap() {
-	local reason=$1
-	shift
-	run cordon run -q -p "${PROFILES%% *}" "${FLAGS[@]}" -- ./attack "$@"
-	[ "$status" -ne 10 ] || fail "holds now: turn the gap into a test" "$(outcome)"
-	skip "$reason"
-}

@@ -52,6 +52,23 @@ refused() {
 	done
 }
 
+@test "H20 and H21 without namespaces" {
+	PROFILES=moderate
+	FLAGS=(--backend landlock --fallback degrade)
+	echo x >plain
+	mkdir dir
+	refused .claude mkdir .claude
+	refused .mcp.json write-created .mcp.json
+	refused .mcp.json create-openat2 .mcp.json
+	refused .mcp.json symlink plain .mcp.json
+	refused .mcp.json link plain .mcp.json
+	refused .git write-created .git
+	inside rename plain .mcp.json
+	inside rename dir .claude
+	assert_file plain
+	assert_file dir
+}
+
 @test "H18 exchanging a directory with a protected one" {
 	mkdir -p here .git
 	echo x >here/config.worktree
