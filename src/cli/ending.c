@@ -96,12 +96,13 @@ void ending_infer(struct ending *e, const struct run_result *result)
 	struct infer in = { .policy = policy, .arena = &a, .violations = e->violations };
 	struct cordon_error ignored;
 
-	if (!result->captured || !policy->confined ||
+	if (!policy->confined ||
 	    policy_number(policy, KEY_REPORT) == REPORT_NONE ||
 	    world_os_init(&a, &in.world, &ignored) < 0)
 		return;
 	infer_text(&in, buf_str(&result->err.text));
 	infer_text(&in, buf_str(&result->out.text));
+	infer_text(&in, buf_str(&result->shown));
 }
 
 void ending_say(const struct ending *e, const struct run_result *result)

@@ -19,6 +19,7 @@ void run_result_free(struct run_result *r)
 {
 	buf_free(&r->out.text);
 	buf_free(&r->err.text);
+	buf_free(&r->shown);
 }
 
 const char *run_cause_to_string(enum run_cause cause)

@@ -55,6 +55,8 @@ struct run_result {
 	size_t n_quarantined;
 	bool captured;
 	struct run_stream out, err;
+	/* The end of what the command's terminal showed; empty when it had none. */
+	struct buf shown;
 	struct cordon_error error; /* filled when cause is setup */
 };
 

@@ -25,6 +25,9 @@
 /* For the last output, when the user's terminal does not take any. */
 #define DRAIN_MS 1000
 
+/* How much of what was shown is kept for the report. */
+#define SHOWN_BYTES 65536
+
 /* Bytes on their way. */
 struct relay {
 	char bytes[RELAY_BYTES];
@@ -44,6 +47,8 @@ struct terminal {
 	struct loop_timer foreground;
 	struct relay in, out;
 	uint64_t printed;	/* bytes the command's terminal gave */
+	char shown_last[SHOWN_BYTES];
+	size_t shown_n;
 	int *launch_stop;
 };
 
@@ -266,6 +271,32 @@ static void send_typed(struct terminal *t)
 		t->in.from = t->in.n;
 }
 
+static void keep_last(struct terminal *t, struct str text)
+{
+	size_t too_many;
+
+	if (text.n > SHOWN_BYTES)
+		text = str_skip(text, text.n - SHOWN_BYTES);
+	if (t->shown_n + text.n > SHOWN_BYTES) {
+		too_many = t->shown_n + text.n - SHOWN_BYTES;
+		t->shown_n -= too_many;
+		memmove(t->shown_last, t->shown_last + too_many, t->shown_n);
+	}
+	memcpy(t->shown_last + t->shown_n, text.p, text.n);
+	t->shown_n += text.n;
+}
+
+/* One read of what the command's terminal has. */
+static bool take_shown(struct terminal *t, bool *ended)
+{
+	size_t before = t->out.from == t->out.n ? 0 : t->out.n;
+
+	if (!fill(&t->out, t->master.fd, ended))
+		return false;
+	keep_last(t, (struct str){ t->out.bytes + before, t->out.n - before });
+	return true;
+}
+
 /* With capture the streams are counted where they are kept. */
 static void count_printed(struct terminal *t, size_t n)
 {
@@ -286,7 +317,7 @@ static void master_ready(void *data, uint32_t events)
 	if (events & EPOLLOUT)
 		send_typed(t);
 	before = t->out.n - t->out.from;
-	while (fill(&t->out, t->master.fd, &ended))
+	while (take_shown(t, &ended))
 		;
 	count_printed(t, t->out.n - t->out.from - before);
 	show(t);
@@ -404,7 +435,7 @@ static void drain(struct terminal *t)
 		struct pollfd wait[] = { { .fd = t->shown.fd, .events = POLLOUT },
 					 { .fd = t->master.fd, .events = POLLIN } };
 
-		if (!ended && !fill(&t->out, t->master.fd, &ended) && t->out.from == t->out.n)
+		if (!ended && !take_shown(t, &ended) && t->out.from == t->out.n)
 			poll(ended ? NULL : &wait[1], !ended, ended ? 0 : 10);
 		show(t);
 		if (t->out.from < t->out.n)
@@ -416,10 +447,11 @@ static void end(struct run_part *part, struct run_result *result)
 {
 	struct terminal *t = part->data;
 
-	(void)result;
 	if (t->run) {
 		loop_unwatch(t->run->loop, &t->master);
 		drain(t);
+		result->shown = buf_make(SHOWN_BYTES);
+		buf_add(&result->shown, (struct str){ t->shown_last, t->shown_n });
 		terminal_leave(t);
 		loop_clear_timer(t->run->loop, &t->foreground);
 		let_go(t, &t->typed);

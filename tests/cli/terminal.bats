@@ -48,6 +48,22 @@ handled() {
 	assert_matches $'caught\n 5 [0-3]$'
 }
 
+@test "what the terminal shows is searched for complaints, to its end" {
+	works native
+	mkdir "$HOME/.ssh"
+	echo secret >"$HOME/.ssh/id_rsa"
+	run -0 in_terminal '' "$CORDON" run --backend native -- \
+		sh -c 'echo up; cat "$0"; seq 3000' "$HOME/.ssh/id_rsa"
+	assert_contains "probably refused: reading $HOME/.ssh/id_rsa"
+	run -0 in_terminal '' "$CORDON" run --backend native --report none -- \
+		sh -c 'echo up; cat "$0"' "$HOME/.ssh/id_rsa"
+	refute_contains "refused"
+	# Only the end of it is kept.
+	run -0 in_terminal '' "$CORDON" run --backend native -- \
+		sh -c 'echo up; cat "$0"; seq 30000' "$HOME/.ssh/id_rsa"
+	refute_contains "refused"
+}
+
 @test "Ctrl-C ends what the command waits for, native" {
 	works native
 	interrupt "$CORDON" run -q --backend native
