@@ -96,6 +96,22 @@ static int take(struct sentry *s, struct sentry_place *p, struct sentry_place *d
 	return 0;
 }
 
+/* What is in a directory comes with it when that is moved, without a change of its own. */
+static bool moved_with(const struct sentry *s, const struct sentry_place *p,
+		       const struct sentry_place *dir)
+{
+	struct statx st;
+
+	for (; dir != s->places.at; dir = &s->places.at[dir->above]) {
+		if (statx(dir->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0)
+			return true;
+		if (inflight_during(&s->inflight, INFLIGHT_MOVE, p->fine_at, p->fine_at,
+				    time_of(&st.stx_ctime)))
+			return true;
+	}
+	return false;
+}
+
 /* Something that should not be there. What could not be taken is tried again, and is one
  * violation. */
 static void seize(struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
@@ -105,7 +121,7 @@ static void seize(struct sentry *s, struct sentry_place *p, struct sentry_place 
 	bool again = p->stuck && same(&id, &p->prey);
 	int r;
 
-	if (!again && !made_inside(s, p, st)) {
+	if (!again && !made_inside(s, p, st) && !moved_with(s, p, dir)) {
 		p->known = p->told = s->foreign = true;
 		p->left = id;
 		return;

@@ -240,6 +240,34 @@ Test(sentry, an_old_file_that_was_moved_there_is_taken)
 	ends_taken("name", 0);
 }
 
+/* Made long before the look at which its place was still empty. */
+static void make_tree_elsewhere(void)
+{
+	cr_assert_eq(mkdir(in_work("other"), 0700), 0);
+	cr_assert_eq(mkdir(in_work("other/er"), 0700), 0);
+	make_file("other/er/name");
+	look();
+}
+
+Test(sentry, what_came_in_a_directory_that_was_moved_is_taken)
+{
+	make_tree_elsewhere();
+	goes_on(INFLIGHT_MOVE);
+	cr_assert_eq(rename(in_work("other"), in_work("deep")), 0);
+	look();
+	cr_assert_not(there("deep/er/name"));
+	cr_assert_eq(violations, 1);
+	cr_assert_str_eq(object, in_work("deep/er/name"));
+}
+
+Test(sentry, what_came_in_a_directory_that_somebody_else_moved_is_left)
+{
+	make_tree_elsewhere();
+	goes_on(INFLIGHT_DIR);
+	cr_assert_eq(rename(in_work("other"), in_work("deep")), 0);
+	ends_left("deep/er/name");
+}
+
 Test(sentry, a_link_to_an_old_file_is_taken_and_the_file_stays)
 {
 	make_file("old");
