@@ -10,8 +10,11 @@
 #define KILL_AGAIN_MS 10
 /* The kernel ends a namespace by itself, many processes one after the other. */
 #define KILL_ENCLOSED_MS 300
-/* Only a process stuck in the kernel, or one we may not signal, lasts this long. */
-#define KILL_PATIENCE_MS 3000
+/* Only a process stuck in the kernel lasts this long, where many have to give back much
+ * memory on a busy machine. */
+#define KILL_PATIENCE_MS 15000
+/* For one that we may not signal there is nothing to wait for but its own end. */
+#define REFUSED_PATIENCE_MS 3000
 
 static uint64_t grace(const struct run *run)
 {
@@ -59,7 +62,7 @@ static void kill_all(struct run *run)
 		run->killing_since = loop_now();
 	run->phase = RUN_PHASE_killing;
 	if (!enclosed)
-		tree_kill(&run->tree);
+		tree_kill(&run->tree, &run->refused);
 	/* Ever less often: what did not die at once is waiting for the kernel. */
 	spent = loop_now() - run->killing_since;
 	loop_set_timer(run->loop, &run->phase_timer,
@@ -91,7 +94,8 @@ static void phase_over(void *data)
 		run_progress(run);
 		return;
 	case RUN_PHASE_killing:
-		if (loop_now() - run->killing_since < KILL_PATIENCE_MS) {
+		if (loop_now() - run->killing_since <
+		    (run->refused ? REFUSED_PATIENCE_MS : KILL_PATIENCE_MS)) {
 			kill_all(run);
 			run_progress(run);
 			return;

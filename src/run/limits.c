@@ -115,7 +115,10 @@ static void take_sample(void *data)
 	if (!judge(run, &now))
 		return;
 	pause = (loop_now() - began) * SAMPLE_SHARE;
-	if (pause < next_sample(limits, &now))
+	if (now.unfinished)
+		/* As long as this took: others get their turn, the sample gets done. */
+		pause = loop_now() - began;
+	else if (pause < next_sample(limits, &now))
 		pause = next_sample(limits, &now);
 	loop_set_timer(run->loop, &run->sample, pause);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processor time and processes; the memory is in meter_memory.c. */
+/* Processor time and processes; the memory is in meter_sample.c. */
 #include "run/meter.h"
 
 #include <sys/mman.h>
@@ -7,6 +7,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+
+/* Of processor time. A run near its limit with some hundred large processes stays within;
+ * one that does not gets ended, so these are generous. */
+#define SURVEY_NS ((uint64_t)2000 * 1000000)
+#define WEIGH_NS ((uint64_t)1000 * 1000000)
+#define SLICE_NS ((uint64_t)20 * 1000000)
 
 /* The file system behind memory that has none is found by making some. */
 static dev_t shm_device(void)
@@ -24,6 +30,9 @@ void meter_open(struct meter *m, const struct tree *tree, const char *const *pla
 		.places = places,
 		.machine_base = procfs_machine_shmem(),
 		.shm_device = shm_device(),
+		.survey_ns = SURVEY_NS,
+		.weigh_ns = WEIGH_NS,
+		.slice_ns = SLICE_NS,
 	};
 }
 
@@ -31,6 +40,7 @@ void meter_close(struct meter *m)
 {
 	for (size_t i = 0; i < m->n_places; i++)
 		fd_close(&m->place_fds[i]);
+	meter_forget(m);
 	*m = (struct meter){ 0 };
 }
 
@@ -62,8 +72,9 @@ void meter_read(struct meter *m, uint64_t memory_limit, struct meter_reading *re
 		.user_ms = totals.user_ticks * 1000 / second,
 		.sys_ms = totals.sys_ticks * 1000 / second,
 		.tasks = totals.tasks,
-		.memory = memory_limit ? meter_memory(m, memory_limit) : 0,
 	};
+	if (memory_limit)
+		ret->unfinished = !meter_memory(m, memory_limit, &ret->memory);
 }
 
 static void find_peak(void *data, const struct tree_process *p, bool wrapper)

@@ -33,34 +33,13 @@ struct meter_object {
 	size_t next; /* in its bucket, plus one */
 };
 
-struct meter {
-	const struct tree *tree;
-	/* Absolute paths inside of file systems in memory that belong to the run;
-	 * NULL-terminated, or NULL. */
-	const char *const *places;
-	int place_fds[METER_PLACES_MAX];
-	dev_t place_devices[METER_PLACES_MAX];
-	size_t n_places;
-	bool places_known;     /* a process has let itself be looked into */
-	dev_t shm_device;      /* of memory without a file system: memfd, MAP_SHARED, SysV */
-	uint64_t machine_base; /* the least shared memory that all others had */
+/* Processor time that may be spent. */
+struct meter_budget {
+	uint64_t began, ns;
 };
 
-struct meter_reading {
-	uint64_t user_ms, sys_ms; /* of living processes and those they waited for */
-	uint64_t memory;	  /* 0 unless asked for */
-	size_t tasks;		  /* processes and threads, without the backend's own */
-};
+struct meter;
 
-void meter_open(struct meter *m, const struct tree *tree, const char *const *places);
-void meter_close(struct meter *m); /* accepts a zeroed one */
-/* memory_limit 0: memory is not measured. */
-void meter_read(struct meter *m, uint64_t memory_limit, struct meter_reading *ret);
-/* The most that any living process ever had resident, in bytes. */
-uint64_t meter_peak(const struct meter *m);
-
-/* meter_memory.c */
-uint64_t meter_memory(struct meter *m, uint64_t limit);
 /* A sum over processes; objects in it count once. */
 #define METER_BUCKETS 1024
 struct meter_sum {
@@ -72,6 +51,67 @@ struct meter_sum {
 	uint64_t mapped; /* of it: shared memory known only from a mapping */
 	uint64_t hidden; /* what such mappings have room for beyond what they show */
 };
+
+struct meter_process {
+	pid_t thread;
+	struct procfs_memory surveyed;
+};
+
+/* A sample under way (meter_sample.c). */
+struct meter_sample {
+	struct meter_sum sum;
+	VEC(struct meter_process) processes;
+	size_t next;	   /* to be weighed; 0: no sample is under way */
+	uint64_t estimate; /* by the survey */
+	uint64_t growth;   /* of the machine's shared memory that nothing explains */
+	uint64_t rest_ns;  /* of the budget for weighing */
+};
+
+struct meter {
+	const struct tree *tree;
+	/* Absolute paths inside of file systems in memory that belong to the run;
+	 * NULL-terminated, or NULL. */
+	const char *const *places;
+	int place_fds[METER_PLACES_MAX];
+	dev_t place_devices[METER_PLACES_MAX];
+	size_t n_places;
+	bool places_known;     /* a process has let itself be looked into */
+	dev_t shm_device;      /* of memory without a file system: memfd, MAP_SHARED, SysV */
+	uint64_t machine_base; /* the least shared memory that all others had */
+	struct meter_sample sample;
+	/* Processor time for a survey, a weighing, and one call's part of it. */
+	uint64_t survey_ns, weigh_ns, slice_ns;
+};
+
+/* More than any limit. */
+#define METER_UNKNOWN UINT64_MAX
+
+struct meter_reading {
+	uint64_t user_ms, sys_ms; /* of living processes and those they waited for */
+	uint64_t memory;	  /* 0 unless asked for */
+	bool unfinished;	  /* the memory takes another call */
+	size_t tasks;		  /* processes and threads, without the backend's own */
+};
+
+void meter_open(struct meter *m, const struct tree *tree, const char *const *places);
+void meter_close(struct meter *m); /* accepts a zeroed one */
+/* memory_limit 0: memory is not measured. */
+void meter_read(struct meter *m, uint64_t memory_limit, struct meter_reading *ret);
+/* The most that any living process ever had resident, in bytes. */
+uint64_t meter_peak(const struct meter *m);
+
+/* meter_sample.c. False: to be called again soon, *ret is not known yet. */
+bool meter_memory(struct meter *m, uint64_t limit, uint64_t *ret);
+void meter_forget(struct meter *m); /* a sample that is under way */
+bool meter_spent(const struct meter_budget *budget);
+
+/* meter_memory.c: what can be found out about one process, and about the places. */
+void meter_find_places(struct meter *m, pid_t thread);
+uint64_t meter_places_bytes(const struct meter *m);
+/* Adds the shared memory that it has open; false when the time was up. */
+bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget);
+/* Adds its mappings; false, and nothing added, when they cannot be read whole. */
+bool meter_add_mappings(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget);
 /* Adds what one /proc/PID/smaps shows. */
 void meter_add_smaps(struct meter_sum *sum, pid_t thread, const char *text);
 

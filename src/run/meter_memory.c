@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of a run.
+ * Where the memory of a run is found; meter_sample.c adds it up.
  *
  * Shared memory hides in three ways: it can be held by a descriptor without a mapping,
  * by a mapping without a descriptor, and by a mapping whose pages were given back
@@ -31,7 +31,10 @@
 #include "base/fd.h"
 
 #define SMAPS_BYTES_MAX ((size_t)32 << 20)
-#define OBJECTS_BYTES_MAX ((size_t)16 << 20)
+/* What is read of a mapping's first line: up to the name, of which the beginning tells. */
+#define HEADER_BYTES 160
+/* Descriptors between two looks at the clock. */
+#define OPEN_BATCH 256
 /* What the kernel keeps for a file without content. */
 #define INODE_BYTES 1024
 
@@ -57,7 +60,7 @@ static void open_place(struct meter *m, int root, const char *path)
 }
 
 /* The descriptors stay good whatever the processes do later. */
-static void find_places(struct meter *m, pid_t thread)
+void meter_find_places(struct meter *m, pid_t thread)
 {
 	autoclose int root = -1;
 	char path[64];
@@ -73,7 +76,7 @@ static void find_places(struct meter *m, pid_t thread)
 		open_place(m, root, m->places[i]);
 }
 
-static uint64_t places_bytes(const struct meter *m)
+uint64_t meter_places_bytes(const struct meter *m)
 {
 	uint64_t sum = 0;
 
@@ -129,21 +132,26 @@ static uint64_t count_object(struct meter_sum *sum, const struct meter_object *o
 	return object->bytes;
 }
 
-static void count_open_objects(struct meter_sum *sum, pid_t thread)
+bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget)
 {
 	char path[64];
 	struct dirent *entry;
 	struct meter_object object;
+	bool spent = false;
+	size_t n = 0;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)thread);
 	dir = opendir(path);
-	while (dir && (entry = readdir(dir)))
+	while (dir && !spent && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.' &&
 		    look_at(dirfd(dir), entry->d_name, sum->meter->shm_device, &object))
 			count_object(sum, &object);
+		spent = ++n % OPEN_BATCH == 0 && meter_spent(budget);
+	}
 	if (dir)
 		closedir(dir);
+	return !spent;
 }
 
 /* --- mappings, each page once ------------------------------------------------------ */
@@ -157,13 +165,19 @@ struct mapping {
 	uint64_t rss, pss, anonymous, swap_pss;
 };
 
+/* A copy of the line's beginning: sscanf looks for the end of the whole text first. Values
+ * begin with a capital letter. */
 static bool read_header(const char *line, struct mapping *m)
 {
 	uint64_t start, end, inode;
 	unsigned major, minor;
+	char head[HEADER_BYTES];
 	int name = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4c %*x %x:%x %" SCNu64 " %n", &start, &end,
+	if (*line >= 'A' && *line <= 'Z')
+		return false;
+	snprintf(head, sizeof(head), "%.*s", (int)strcspn(line, "\n"), line);
+	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %*4c %*x %x:%x %" SCNu64 " %n", &start, &end,
 		   &major, &minor, &inode, &name) != 5)
 		return false;
 	*m = (struct mapping){
@@ -173,7 +187,7 @@ static bool read_header(const char *line, struct mapping *m)
 		.inode = inode,
 		.device = makedev(major, minor),
 		/* Its inode number is its identifier, which another object may have too. */
-		.sysv = name && strncmp(line + name, "/SYSV", 5) == 0,
+		.sysv = name && strncmp(head + name, "/SYSV", 5) == 0,
 	};
 	return true;
 }
@@ -252,8 +266,7 @@ void meter_add_smaps(struct meter_sum *sum, pid_t thread, const char *text)
 	add_mapping(sum, thread, &current);
 }
 
-/* False when it could not be read whole. */
-static bool read_smaps(pid_t thread, struct buf *text)
+static bool read_smaps(pid_t thread, const struct meter_budget *budget, struct buf *text)
 {
 	autoclose int fd = -1;
 	char path[64];
@@ -265,87 +278,16 @@ static bool read_smaps(pid_t thread, struct buf *text)
 		return false;
 	do
 		got = buf_read(text, fd, 65536);
-	while (got > 0);
+	while (got > 0 && !meter_spent(budget));
 	return got == 0 && text->n && !text->failed;
 }
 
-/* --- the sums ---------------------------------------------------------------------- */
-
-struct survey {
-	struct meter *meter;
-	struct meter_sum sum;
-	uint64_t shmem; /* resident in mappings, what is shared counted for each */
-	uint64_t plain; /* the rest of the first sum */
-};
-
-static void survey_process(void *data, const struct tree_process *p, bool wrapper)
+bool meter_add_mappings(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget)
 {
-	struct survey *s = data;
-	struct procfs_memory memory;
-	struct procfs_stat line;
-
-	if (wrapper || !procfs_stat(p->pid, &line) || !line.alive)
-		return;
-	find_places(s->meter, line.thread);
-	count_open_objects(&s->sum, line.thread);
-	if (!procfs_memory(line.thread, &memory))
-		return;
-	s->shmem += memory.shmem;
-	s->plain += memory.anon + memory.swap + memory.tables;
-}
-
-static void weigh_process(void *data, const struct tree_process *p, bool wrapper)
-{
-	struct survey *s = data;
 	autobuf struct buf text = buf_make(SMAPS_BYTES_MAX);
-	struct procfs_memory memory;
-	struct procfs_stat line;
 
-	if (wrapper || !procfs_stat(p->pid, &line) || !line.alive ||
-	    !procfs_memory(line.thread, &memory))
-		return;
-	s->sum.bytes += memory.tables;
-	if (read_smaps(line.thread, &text))
-		meter_add_smaps(&s->sum, line.thread, text.p);
-	else /* it went away, or does not let itself be looked into */
-		s->sum.bytes += memory.anon + memory.shmem + memory.swap;
-}
-
-/* The machine's shared memory that is neither in `counted` nor was there before. The base
- * is what others had when they had least. */
-static uint64_t unexplained(struct meter *m, uint64_t counted)
-{
-	uint64_t now = procfs_machine_shmem();
-	uint64_t others = now > counted ? now - counted : 0;
-
-	if (others < m->machine_base)
-		m->machine_base = others;
-	return others - m->machine_base;
-}
-
-static uint64_t weigh(struct survey *s, uint64_t counted, uint64_t growth)
-{
-	struct meter_sum *sum = &s->sum;
-	uint64_t rest;
-
-	sum->bytes = counted;
-	tree_each(s->meter->tree, weigh_process, s);
-	rest = growth > sum->mapped ? growth - sum->mapped : 0;
-	return sum->bytes + (sum->hidden < rest ? sum->hidden : rest);
-}
-
-uint64_t meter_memory(struct meter *m, uint64_t limit)
-{
-	struct survey s = { .meter = m, .sum = { .meter = m } };
-	uint64_t counted, growth, total;
-
-	arena_init(&s.sum.memory, OBJECTS_BYTES_MAX);
-	tree_each(m->tree, survey_process, &s);
-	counted = s.sum.bytes + places_bytes(m);
-	growth = unexplained(m, counted);
-	total = counted + s.plain + (s.shmem > growth ? s.shmem : growth);
-	if (total > limit)
-		total = weigh(&s, counted, growth);
-	arena_free(&s.sum.memory);
-	return total;
+	if (!read_smaps(thread, budget, &text))
+		return false;
+	meter_add_smaps(sum, thread, text.p);
+	return true;
 }

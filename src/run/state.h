@@ -47,6 +47,7 @@ struct run {
 	size_t n_begun;	      /* parts whose begin was called */
 	unsigned handed_over; /* kinds that arrived */
 	bool main_gone;
+	bool refused;	/* a process may not be killed by us */
 	bool failed;	/* result.error is why the command did not start */
 	bool broken;	/* result.error is why the supervisor cannot go on */
 	bool cause_set; /* result.cause was given to run_stop */

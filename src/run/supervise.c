@@ -231,7 +231,7 @@ static void abandon(struct run *run)
 {
 	if (run->main_gone)
 		return;
-	tree_kill(&run->tree);
+	tree_kill(&run->tree, &run->refused);
 	spawn_discard(&run->main);
 }
 

@@ -328,18 +328,20 @@ void tree_resume(const struct tree *t, struct tree_stopped *s)
 	*s = (struct tree_stopped){ 0 };
 }
 
-size_t tree_kill(const struct tree *t)
+size_t tree_kill(const struct tree *t, bool *ret_refused)
 {
 	struct procfs_stat line;
 	struct walk w = { 0 }, how = { .visit = stop };
 	size_t alive = 0;
 
+	*ret_refused = false;
 	freeze(t, &how);
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
 		if (procfs_stat(p->pid, &line) && line.alive) {
 			alive++;
-			send_signal(p, SIGKILL);
+			errno = 0;
+			*ret_refused |= !send_signal(p, SIGKILL) && errno == EPERM;
 		}
 	arena_free(&w.memory);
 	return alive;

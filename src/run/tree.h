@@ -70,9 +70,9 @@ struct tree_stopped {
 void tree_suspend(const struct tree *t, struct tree_stopped *ret);
 void tree_resume(const struct tree *t, struct tree_stopped *s);
 /* Stops everything, so that nothing can fork away, then kills it. Returns how many
- * living processes there were. Those killed still have to be reaped: they end when
- * the kernel gets to it. */
-size_t tree_kill(const struct tree *t);
+ * living processes there were, and in *ret_refused whether one of them may not be
+ * signalled. Those killed still have to be reaped: they end when the kernel gets to it. */
+size_t tree_kill(const struct tree *t, bool *ret_refused);
 /* Living processes, zombies not counted. */
 size_t tree_count(const struct tree *t);
 /* Calls back for every process, zombies too; `wrapper` is true for the backend's own. */

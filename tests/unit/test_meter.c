@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "run/meter.h"
 
@@ -102,6 +103,26 @@ Test(meter, files_count_for_their_private_pages_and_objects_once)
 	cr_assert_eq(sum.mapped, 64 * 1024);
 }
 
+/* As many as a process may have. Read in a time that grows with the square of it this
+ * takes minutes, and the program is ended by its ceiling. */
+Test(meter, as_many_mappings_as_there_can_be)
+{
+	struct meter m = { .shm_device = makedev(0, 7) };
+	struct meter_sum sum = { .meter = &m };
+	autobuf struct buf text = buf_make((size_t)64 << 20);
+	unsigned n = 65530;
+
+	for (unsigned i = 0; i < n; i++) {
+		buf_addf(&text, "%x000-%x000 rw-p 00000000 00:00 0 \nSize: 4 kB\n", i + 1, i + 2);
+		for (int j = 0; j < 12; j++)
+			buf_addf(&text, "Something_or_other%d:     0 kB\n", j);
+		buf_adds(&text, "Rss: 4 kB\nPss: 4 kB\nSwapPss: 0 kB\n");
+	}
+	cr_assert_not(text.failed);
+	meter_add_smaps(&sum, -1, text.p);
+	cr_assert_eq(sum.bytes, n * 4096u);
+}
+
 Test(meter, text_that_is_no_smaps_adds_nothing)
 {
 	struct meter m = { .shm_device = makedev(0, 7) };
@@ -117,6 +138,15 @@ Test(meter, text_that_is_no_smaps_adds_nothing)
 static void no_reap(void *data, const siginfo_t *info, const struct rusage *usage)
 {
 	(void)data, (void)info, (void)usage;
+}
+
+static void end_all(struct tree *tree)
+{
+	bool refused;
+
+	tree_kill(tree, &refused);
+	while (tree_reap(tree))
+		usleep(1000);
 }
 
 /* A child that has 64 MB in a memfd it does not map, and another that inherited it. */
@@ -161,12 +191,143 @@ Test(meter, shared_memory_that_is_only_open)
 	cr_assert_eq(read(ready, &byte, 1), 1);
 	meter_read(&m, 1 << 20, &r);
 	cr_assert_eq(r.tasks, 2);
+	cr_assert_not(r.unfinished);
 	cr_assert_geq(r.memory, 64u << 20);
 	cr_assert_lt(r.memory, 120u << 20);
 	close(ready);
-	tree_kill(&tree);
-	while (tree_reap(&tree))
-		;
+	end_all(&tree);
+	meter_close(&m);
+	tree_close(&tree);
+}
+
+#define SHARERS 8
+
+/* Processes that all have the same 32 MB, and each some of its own. */
+static void start_sharers(int *ret_ready)
+{
+	size_t size = (size_t)32 << 20;
+	char *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ends[2];
+
+	cr_assert_neq(block, MAP_FAILED);
+	memset(block, 1, size);
+	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
+	for (int i = 0; i < SHARERS; i++)
+		if (fork() == 0) {
+			fd_write_all(ends[1], "", 1);
+			for (;;)
+				pause();
+		}
+	close(ends[1]);
+	*ret_ready = ends[0];
+}
+
+/* The budgets of a sample: what it may spend on the weighing decides what it says. */
+static uint64_t sample_of_sharers(uint64_t survey_ns, uint64_t weigh_ns, uint64_t slice_ns,
+				  size_t *ret_calls)
+{
+	struct tree tree = { .reaped = no_reap };
+	struct meter_reading r;
+	struct cordon_error err;
+	struct meter m;
+	char byte;
+	int ready;
+
+	cr_assert_eq(tree_open(&tree, &err), 0);
+	meter_open(&m, &tree, NULL);
+	m.survey_ns = survey_ns;
+	m.weigh_ns = weigh_ns;
+	m.slice_ns = slice_ns;
+	start_sharers(&ready);
+	for (int i = 0; i < SHARERS; i++)
+		cr_assert_eq(read(ready, &byte, 1), 1);
+	*ret_calls = 0;
+	do {
+		meter_read(&m, 1 << 20, &r);
+		cr_assert_leq(++*ret_calls, SHARERS);
+	} while (r.unfinished);
+	close(ready);
+	end_all(&tree);
+	meter_close(&m);
+	tree_close(&tree);
+	return r.memory;
+}
+
+#define PLENTY ((uint64_t)600 * 1000000000)
+
+Test(meter, a_weighing_is_spread_over_calls)
+{
+	uint64_t whole, sliced;
+	size_t calls;
+
+	whole = sample_of_sharers(PLENTY, PLENTY, PLENTY, &calls);
+	cr_assert_eq(calls, 1);
+	sliced = sample_of_sharers(PLENTY, PLENTY, 0, &calls);
+	cr_assert_eq(calls, SHARERS);
+	/* This process has the pages too, so the run has nearly all of them. */
+	cr_assert_gt(whole, 20u << 20);
+	cr_assert_lt(whole, 120u << 20);
+	cr_assert_gt(sliced, 20u << 20);
+	cr_assert_lt(sliced, 120u << 20);
+}
+
+Test(meter, without_time_to_weigh_the_survey_counts)
+{
+	size_t calls;
+
+	cr_assert_geq(sample_of_sharers(PLENTY, 0, 0, &calls), SHARERS * (32u << 20));
+	cr_assert_eq(calls, 1);
+}
+
+Test(meter, without_time_to_survey_it_is_too_much)
+{
+	size_t calls;
+
+	cr_assert_eq(sample_of_sharers(0, PLENTY, PLENTY, &calls), METER_UNKNOWN);
+	cr_assert_eq(calls, 1);
+}
+
+/* Of the machine's shared memory nothing is the run's when it has no processes. */
+Test(meter, an_empty_run_has_nothing)
+{
+	struct tree tree = { .reaped = no_reap };
+	struct meter_reading r;
+	struct cordon_error err;
+	struct meter m;
+
+	cr_assert_eq(tree_open(&tree, &err), 0);
+	meter_open(&m, &tree, NULL);
+	m.machine_base = 0;
+	meter_read(&m, 1, &r);
+	cr_assert_not(r.unfinished);
+	cr_assert_eq(r.memory, 0);
+	meter_close(&m);
+	tree_close(&tree);
+}
+
+Test(meter, what_went_away_while_it_was_weighed_counts_as_surveyed)
+{
+	struct tree tree = { .reaped = no_reap };
+	struct meter_reading r;
+	struct cordon_error err;
+	struct meter m;
+	char byte;
+	int ready;
+
+	cr_assert_eq(tree_open(&tree, &err), 0);
+	meter_open(&m, &tree, NULL);
+	m.survey_ns = m.weigh_ns = PLENTY;
+	m.slice_ns = 0;
+	start_sharers(&ready);
+	for (int i = 0; i < SHARERS; i++)
+		cr_assert_eq(read(ready, &byte, 1), 1);
+	meter_read(&m, 1 << 20, &r);
+	cr_assert(r.unfinished);
+	end_all(&tree);
+	while (r.unfinished)
+		meter_read(&m, 1 << 20, &r);
+	cr_assert_geq(r.memory, (SHARERS - 1) * (32u << 20));
+	close(ready);
 	meter_close(&m);
 	tree_close(&tree);
 }

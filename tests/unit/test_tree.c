@@ -22,6 +22,7 @@ Test(tree, works_without_children_files)
 	struct tree t = { .reaped = count_reaped, .data = &reaped };
 	struct cordon_error err;
 	siginfo_t info;
+	bool refused;
 	char c;
 
 	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
@@ -37,7 +38,8 @@ Test(tree, works_without_children_files)
 	for (int i = 0; i < 2; i++)
 		cr_assert_eq(read(ends[0], &c, 1), 1);
 	cr_assert_eq(tree_count(&t), 2);
-	cr_assert_eq(tree_kill(&t), 2);
+	cr_assert_eq(tree_kill(&t, &refused), 2);
+	cr_assert_not(refused);
 	while (tree_reap(&t))
 		waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
 	cr_assert_eq(reaped, 2);
@@ -97,6 +99,7 @@ Test(tree, what_is_suspended_goes_on_and_nothing_else)
 	struct cordon_error err;
 	int ends[2], reaped = 0;
 	pid_t child, other;
+	bool refused;
 
 	t.data = &reaped;
 	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
@@ -117,7 +120,7 @@ Test(tree, what_is_suspended_goes_on_and_nothing_else)
 	wait_until(moves, t.main);
 	wait_until(moves, child);
 	cr_assert(stands(other));
-	tree_kill(&t);
+	tree_kill(&t, &refused);
 	while (tree_reap(&t))
 		usleep(1000);
 	cr_assert_eq(reaped, 4);
