@@ -66,6 +66,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Two accounts, of which each may miss something. */
+static uint64_t cpu_used(const struct meter_reading *now)
+{
+	uint64_t told = now->user_ms + now->sys_ms;
+
+	return told > now->clock_ms ? told : now->clock_ms;
+}
+
 /* The tree cannot use more than all processors at once, so nothing can happen before what
  * is left divided by what they can do. */
 static uint64_t next_sample(const struct run_limits *limits, const struct meter_reading *now)
@@ -75,7 +83,7 @@ static uint64_t next_sample(const struct run_limits *limits, const struct meter_
 	uint64_t ms = limits->memory || limits->procs ? SAMPLE_MAX_MS : CPU_SAMPLE_MAX_MS;
 
 	if (limits->cpu_ms)
-		ms = least(ms, (limits->cpu_ms - now->user_ms - now->sys_ms) / cpus);
+		ms = least(ms, (limits->cpu_ms - cpu_used(now)) / cpus);
 	if (limits->memory)
 		ms = least(ms, (limits->memory - now->memory) / BYTES_PER_MS / cpus);
 	if (limits->procs)
@@ -88,7 +96,7 @@ static bool judge(struct run *run, const struct meter_reading *now)
 {
 	const struct run_limits *limits = &run->request->limits;
 
-	if (limits->cpu_ms && now->user_ms + now->sys_ms > limits->cpu_ms)
+	if (limits->cpu_ms && cpu_used(now) > limits->cpu_ms)
 		run_stop(run, RUN_CAUSE_cpu);
 	else if (limits->memory && now->memory > limits->memory)
 		run_stop(run, RUN_CAUSE_memory);

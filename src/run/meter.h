@@ -78,6 +78,10 @@ struct meter {
 	bool places_known;     /* a process has let itself be looked into */
 	dev_t shm_device;      /* of memory without a file system: memfd, MAP_SHARED, SysV */
 	uint64_t machine_base; /* the least shared memory that all others had */
+	/* A clock of the kernel's that runs while a descendant of this process does; 0 or
+	 * less: there is none. It knows of children that nobody waited for, whose time /proc forgets. */
+	int clock;
+	uint64_t own_ns;       /* of this process, which the clock counts too, at its start */
 	struct meter_sample sample;
 	/* Processor time for a survey, a weighing, and one call's part of it. */
 	uint64_t survey_ns, weigh_ns, slice_ns;
@@ -88,12 +92,17 @@ struct meter {
 
 struct meter_reading {
 	uint64_t user_ms, sys_ms; /* of living processes and those they waited for */
+	uint64_t clock_ms;	  /* of all there ever were; 0: not known */
 	uint64_t memory;	  /* 0 unless asked for */
 	bool unfinished;	  /* the memory takes another call */
 	size_t tasks;		  /* processes and threads, without the backend's own */
 };
 
+/* For the memory. */
 void meter_open(struct meter *m, const struct tree *tree, const char *const *places);
+/* The same, for processor time. A machine may forbid the clock (perf_event_paranoid, the
+ * filter of a container); then the time of children that nobody waits for is lost. */
+void meter_open_clock(struct meter *m);
 void meter_close(struct meter *m); /* accepts a zeroed one */
 /* memory_limit 0: memory is not measured. */
 void meter_read(struct meter *m, uint64_t memory_limit, struct meter_reading *ret);

@@ -203,6 +203,8 @@ static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error 
 	if (run->request->limits.memory)
 		meter_open(&run->meter, &run->tree, run->request->places);
 	run->meter.tree = &run->tree;
+	if (run->request->limits.cpu_ms)
+		meter_open_clock(&run->meter);
 	failed = start_command(run, ignored, err);
 	if (failed)
 		return failed;

@@ -135,3 +135,11 @@ on_each_backend() {
 @test "H74 processor time of all processes" {
 	ended cpu --cpu 1s -- sh -c 'while :; do :; done & while :; do :; done'
 }
+
+@test "H74 processor time of children that nobody waits for" {
+	"$ATTACK_PATH" has-clock || skip "the machine does not let the clock be used"
+	free burn-unseen 200 30
+	on_each_backend ended cpu --cpu 1s -- "$ATTACK_PATH" burn-unseen 40000 30
+	FLAGS=()
+	allowed --cpu 10s -- "$ATTACK_PATH" burn-unseen 200 30
+}

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -328,6 +329,39 @@ Test(meter, what_went_away_while_it_was_weighed_counts_as_surveyed)
 		meter_read(&m, 1 << 20, &r);
 	cr_assert_geq(r.memory, (SHARERS - 1) * (32u << 20));
 	close(ready);
+	meter_close(&m);
+	tree_close(&tree);
+}
+
+/* The clock alone, of children that the kernel forgets the moment they end. */
+Test(meter, a_clock_sees_children_that_nobody_waits_for)
+{
+	struct tree tree = { .reaped = no_reap };
+	struct meter_reading r;
+	struct cordon_error err;
+	struct meter m = { .tree = &tree };
+	uint64_t ended;
+
+	signal(SIGCHLD, SIG_IGN);
+	cr_assert_eq(tree_open(&tree, &err), 0);
+	meter_open_clock(&m);
+	if (m.clock < 0)
+		cr_skip_test("no clock here");
+	for (int i = 0; i < 5; i++) {
+		if (fork() == 0) {
+			clock_t end = clock() + CLOCKS_PER_SEC / 50;
+
+			while (clock() < end)
+				;
+			_exit(0);
+		}
+		while (wait(NULL) > 0)
+			;
+	}
+	meter_read(&m, 0, &r);
+	ended = r.user_ms + r.sys_ms;
+	cr_assert_lt(ended, 50);
+	cr_assert_geq(r.clock_ms, 95);
 	meter_close(&m);
 	tree_close(&tree);
 }

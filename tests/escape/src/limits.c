@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -302,6 +303,21 @@ static enum outcome burn_unseen(int argc, char **argv)
 	return DONE;
 }
 
+/* Not an attack: can the kernel's clock be had, which sees those children? */
+static enum outcome has_clock(int argc, char **argv)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	(void)argc, (void)argv;
+	return judge(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0), "perf_event_open");
+}
+
 static enum outcome flood(int argc, char **argv)
 {
 	size_t n = megabytes(argc, argv, 0);
@@ -323,6 +339,7 @@ const struct attack limit_attacks[] = {
 	{ "leaderless", leaderless },
 	{ "many-files", many_files },
 	{ "burn-unseen", burn_unseen },
+	{ "has-clock", has_clock },
 	{ "flood-output", flood },
 	{ NULL, NULL },
 };
