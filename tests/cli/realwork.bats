@@ -176,6 +176,48 @@ repository() {
 	refute_file "$HOME/go"
 }
 
+# What it records of downloads lies beside the modules: all of it has to be writable.
+@test "go: a module of a local proxy, with and without a GOPATH of the caller" {
+	needs go zip
+	local proxy=$SCRATCH/proxy/example.com/lib/@v module=example.com/lib@v1.0.0
+	mkdir -p "$proxy" "$module"
+	echo v1.0.0 >"$proxy/list"
+	echo '{"Version": "v1.0.0"}' >"$proxy/v1.0.0.info"
+	printf 'module example.com/lib\n\ngo 1.18\n' | tee "$module/go.mod" >"$proxy/v1.0.0.mod"
+	printf 'package lib\n\nfunc Seven() int { return 7 }\n' >"$module/lib.go"
+	zip -qr "$proxy/v1.0.0.zip" "$module"
+	rm -r example.com
+	printf 'module example.com/app\n\ngo 1.18\n\nrequire example.com/lib v1.0.0\n' >go.mod
+	printf 'package main\n\nimport "example.com/lib"\n\nfunc main() { println(lib.Seven()) }\n' >main.go
+	local script="export GOTOOLCHAIN=local GOFLAGS=-mod=mod GONOSUMDB='*' GONOSUMCHECK=1 GOSUMDB=off
+		export GOPROXY=file://$SCRATCH/proxy; go build -o app; ./app 2>&1
+		mkdir -p \"\$(go env GOPATH)/pkg/sumdb\""
+	inside "$script"
+	assert_contains 7
+	refute_file "$HOME/go"
+	mkdir -p "$HOME/go/pkg"
+	inside "$script"
+	assert_contains 7
+	[ -z "$(ls "$HOME/go/pkg")" ] || fail "changed: $(ls "$HOME/go/pkg")"
+}
+
+@test "maven: a project is read, and the local repository is private" {
+	needs mvn
+	cat >pom.xml <<-'END'
+	<project xmlns="http://maven.apache.org/POM/4.0.0">
+	<modelVersion>4.0.0</modelVersion><groupId>example</groupId>
+	<artifactId>app</artifactId><version>1</version><packaging>pom</packaging></project>
+	END
+	inside 'mvn -q -o -B validate; echo "$MAVEN_OPTS"'
+	assert_contains "-Dmaven.repo.local=$HOME/.cordon/cache/project"
+	mkdir -p "$HOME/.m2/repository"
+	# Java takes the home from the passwd file and not from HOME: mvn itself would miss it.
+	inside 'touch ~/.m2/repository/mine; echo "opts:${MAVEN_OPTS-}"'
+	assert_contains "opts:"
+	refute_contains maven.repo
+	refute_file "$HOME/.m2/repository/mine"
+}
+
 @test "sqlite3" {
 	needs sqlite3
 	inside 'sqlite3 db "pragma journal_mode = wal; create table t (x); insert into t values (7)"
@@ -239,6 +281,17 @@ END'
 		assert_equal "${lines[0]}" 19
 		assert_equal "${lines[1]}" UTF-8
 		assert_contains awk
+	done
+}
+
+@test "with the network allowed, names are resolved as outside: moderate and strict" {
+	local profile
+	[ -e /etc/resolv.conf ] || skip "no /etc/resolv.conf here"
+	for profile in moderate strict; do
+		run -0 cordon run -q -p "$profile" --allow-network -- \
+			sh -c 'cat /etc/resolv.conf; getent hosts localhost >&2'
+		assert_contains "$(cat /etc/resolv.conf)"
+		assert_contains localhost
 	done
 }
 
