@@ -85,7 +85,8 @@ static void assume_namespaces(struct caps *caps)
 {
 	static const enum cap assumed[] = { CAP_USERNS,	  CAP_MOUNTNS,	  CAP_PIDNS,
 					    CAP_NETNS,	  CAP_IPCNS,	  CAP_UTSNS,
-					    CAP_CGROUPNS, CAP_PROC_FRESH, CAP_OVERLAY };
+					    CAP_CGROUPNS, CAP_PROC_FRESH, CAP_OVERLAY,
+					    CAP_CGROUP2 };
 
 	for (size_t i = 0; i < sizeof(assumed) / sizeof(assumed[0]); i++) {
 		caps->value[assumed[i]] = 1;

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backend/cgroup.h"
 #include "backend/probe_in.h"
 #include "base/fd.h"
 #include "base/spawn.h"
@@ -217,26 +218,12 @@ static void explain_userns(struct arena *a, struct caps *caps)
 		caps->why[CAP_USERNS] = "kernel.unprivileged_userns_clone is 0";
 }
 
-/* Delegated means: a cgroup v2 of our own in which we may make children. */
 static void probe_cgroup2(struct arena *a, struct caps *caps)
 {
-	struct cordon_error ignored;
-	struct str text, line;
-	const char *path;
-
-	caps->why[CAP_CGROUP2] = "no cgroup v2 subtree is delegated to this user";
-	if (fd_read_file(a, "/proc/self/cgroup", 65536, &text, &ignored) < 0)
-		return;
-	while (text.n) {
-		str_cut(text, '\n', &line, &text);
-		if (!str_starts(line, STR("0::")))
-			continue;
-		path = arena_printf(a, "/sys/fs/cgroup%.*s/cgroup.subtree_control",
-				    STR_ARG(str_skip(line, 3)));
-		caps->value[CAP_CGROUP2] = path && access(path, W_OK) == 0;
-		if (caps->value[CAP_CGROUP2])
-			caps->why[CAP_CGROUP2] = NULL;
-	}
+	caps->assumed[CAP_CGROUP2] = false;
+	caps->value[CAP_CGROUP2] = cgroup_find(a) != NULL;
+	if (!caps->value[CAP_CGROUP2])
+		caps->why[CAP_CGROUP2] = "no cgroup v2 subtree is delegated to this user";
 }
 
 int probe_thorough(struct arena *a, struct str workdir, const char *path_env, struct caps *ret,

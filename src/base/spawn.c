@@ -51,18 +51,30 @@ static bool clone3_missing(uint64_t flags, int errnum)
 	return errnum == ENOSYS || (errnum == EPERM && !flags);
 }
 
-/* Like fork: 0 in the child. *ret_pidfd is -1 when it has to be opened. */
-static pid_t clone_process(uint64_t flags, int *ret_pidfd)
+static long clone_with(uint64_t flags, int cgroup_fd, int *ret_pidfd)
 {
 	struct clone_args args = {
-		.flags = flags | CLONE_PIDFD,
+		.flags = flags | CLONE_PIDFD | (cgroup_fd ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)ret_pidfd,
 		.exit_signal = SIGCHLD,
+		.cgroup = (uint64_t)cgroup_fd,
 	};
-	long pid = syscall(SYS_clone3, &args, sizeof(args));
 
+	return syscall(SYS_clone3, &args, sizeof(args));
+}
+
+/* Like fork: 0 in the child. s->pidfd is -1 when it has to be opened. Whatever is wrong
+ * with the control group, it is not what the run stands or falls by. */
+static pid_t clone_process(const struct spawn_request *r, struct spawned *s)
+{
+	uint64_t flags = r->clone_flags;
+	long pid = r->cgroup_fd ? clone_with(flags, r->cgroup_fd, &s->pidfd) : -1;
+
+	s->in_cgroup = pid > 0;
+	if (pid < 0)
+		pid = clone_with(flags, 0, &s->pidfd);
 	if (pid < 0 && clone3_missing(flags, errno)) {
-		*ret_pidfd = -1;
+		s->pidfd = -1;
 		pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 	}
 	return (pid_t)pid;
@@ -79,14 +91,16 @@ static void end_child(const struct spawned *s)
  * file system likes: the parent stands still meanwhile. */
 static bool only_executes(const struct spawn_request *r)
 {
-	return !r->child && !r->parent && !r->clone_flags && !r->cwd && !r->cwd_fd;
+	return !r->child && !r->parent && !r->clone_flags && !r->cwd && !r->cwd_fd &&
+	       !r->cgroup_fd;
 }
 
 static int start_child(const struct spawn_request *r, const sigset_t *mask,
 		       const struct spawn_pipes *pipes, struct spawned *s, struct cordon_error *err)
 {
 	s->pidfd = -1;
-	s->pid = only_executes(r) ? vfork() : clone_process(r->clone_flags, &s->pidfd);
+	s->in_cgroup = false;
+	s->pid = only_executes(r) ? vfork() : clone_process(r, s);
 	if (s->pid == 0)
 		spawn_child_main(r, pipes, mask);
 	if (s->pid < 0)

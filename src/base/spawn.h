@@ -58,6 +58,9 @@ struct spawn_request {
 	int cwd_fd;	 /* a directory, before cwd; 0: none, for 0 is always stdin */
 
 	uint64_t clone_flags; /* CLONE_NEW* */
+	/* The directory of a control group to begin in; 0: none. Best effort: in_cgroup of
+	 * struct spawned says whether it does. */
+	int cgroup_fd;
 	/* Runs in the child, must be CHILD_SAFE, and returns only after it has
 	 * reported a failure with spawn_child_fail. It lets go of error_fd (by
 	 * exec or close) when the command has started. */
@@ -89,6 +92,7 @@ struct spawned {
 	pid_t pid;
 	int pidfd;
 	int error_fd; /* readable when the outcome is known; -1 once it was read */
+	bool in_cgroup;
 };
 
 /* Opens /dev/null on each of 0, 1 and 2 that is closed, so that no later

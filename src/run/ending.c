@@ -44,13 +44,15 @@ static void note_usage(struct run *run)
 	run->seen.max_rss_kb = meter_peak(&run->meter) / 1024;
 }
 
-/* The whole namespace at once, so that nothing can fork away. */
+/* The whole control group or namespace at once, so that nothing can fork away. */
 static bool kill_enclosed(struct run *run)
 {
-	if (!run->request->encloses || run->main_gone || run->phase == RUN_PHASE_killing)
+	bool encloses = run->request->encloses && !run->main_gone;
+
+	if (run->phase == RUN_PHASE_killing || (!encloses && run->cgroup.dir <= 0))
 		return false;
 	note_usage(run);
-	return kill(run->main.pid, SIGKILL) == 0;
+	return cgroup_kill(&run->cgroup) || (encloses && kill(run->main.pid, SIGKILL) == 0);
 }
 
 static void kill_all(struct run *run)

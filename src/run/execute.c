@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/cgroup.h"
 #include "backend/list.h"
 #include "base/fd.h"
 #include "base/path.h"
@@ -294,8 +295,18 @@ static int make_parts(struct arena *a, const struct part_input *in, struct parts
 	return 0;
 }
 
+/* Where the control group of the run may be made; NULL: none is of use. */
+static const char *group_for(struct arena *a, const struct caps *caps,
+			     const struct run_limits *limits)
+{
+	bool useful = limits->cpu_ms || limits->memory || limits->procs;
+
+	return useful && caps->value[CAP_CGROUP2] ? cgroup_find(a) : NULL;
+}
+
 static int run_launch(struct arena *a, const struct backend *backend, struct launch *launch,
-		      const struct plan *plan, const struct execute_options *options,
+		      const struct plan *plan, const struct caps *caps,
+		      const struct execute_options *options,
 		      const struct parts *parts, struct run_result *ret, struct cordon_error *err)
 {
 	struct run_request request = {
@@ -319,6 +330,7 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 	};
 	int r;
 
+	request.cgroup = group_for(a, caps, &request.limits);
 	/* In a user namespace of their own only the run's processes count. */
 	request.limits.procs_alone = launch->clone_flags & CLONE_NEWUSER;
 	if (request.limits.memory) {
@@ -385,7 +397,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		refuse(ret, &why);
 		return 0;
 	}
-	r = run_launch(a, backend, &launch, plan, options, &parts, ret, err);
+	r = run_launch(a, backend, &launch, plan, caps, options, &parts, ret, err);
 	if (r == 0) {
 		remove_scratch(&launch, ret);
 		note_bad_call(plan, in.program, options->violations, ret);

@@ -47,6 +47,19 @@ size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret)
 	return n;
 }
 
+void run_open_cgroup(struct run *run)
+{
+	const struct run_request *q = run->request;
+	const struct run_limits *limits = &q->limits;
+
+	if (!q->cgroup || !(limits->cpu_ms || limits->memory || limits->procs) ||
+	    cgroup_open(&run->cgroup, q->cgroup) < 0)
+		return;
+	if ((limits->memory || limits->procs) && cgroup_control(&run->cgroup))
+		cgroup_hold(&run->cgroup, limits->memory,
+			    limits->procs ? limits->procs + PROCS_SLACK : 0);
+}
+
 enum run_cause run_cause_of_signal(const struct run_limits *limits, int sig)
 {
 	if (sig == SIGXCPU && limits->cpu_ms)
@@ -118,8 +131,10 @@ static void take_sample(void *data)
 	if (run->phase == RUN_PHASE_killing)
 		return;
 	meter_read(&run->meter, limits->memory, &now);
-	now.user_ms += run->result.usage.user_ms;
-	now.sys_ms += run->result.usage.sys_ms;
+	if (!cgroup_times(&run->cgroup, &now.user_ms, &now.sys_ms)) {
+		now.user_ms += run->result.usage.user_ms;
+		now.sys_ms += run->result.usage.sys_ms;
+	}
 	if (!judge(run, &now))
 		return;
 	pause = (loop_now() - began) * SAMPLE_SHARE;

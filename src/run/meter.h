@@ -79,7 +79,8 @@ struct meter {
 	dev_t shm_device;      /* of memory without a file system: memfd, MAP_SHARED, SysV */
 	uint64_t machine_base; /* the least shared memory that all others had */
 	/* A clock of the kernel's that runs while a descendant of this process does; 0 or
-	 * less: there is none. It knows of children that nobody waited for, whose time /proc forgets. */
+	 * less: there is none. It knows of children that nobody waited for, whose time /proc
+	 * forgets. */
 	int clock;
 	uint64_t own_ns;       /* of this process, which the clock counts too, at its start */
 	struct meter_sample sample;

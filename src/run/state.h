@@ -13,6 +13,7 @@
 #ifndef CORDON_RUN_STATE_H
 #define CORDON_RUN_STATE_H
 
+#include "backend/cgroup.h"
 #include "run/capture.h"
 #include "run/meter.h"
 #include "run/part.h"
@@ -35,6 +36,7 @@ struct run {
 	struct terminal *terminal; /* NULL: the command has the user's, or none */
 	struct tree tree;
 	struct meter meter;
+	struct cgroup cgroup; /* zeroed: the run has none */
 	struct run_usage seen; /* before everything was killed */
 	struct capture capture;
 	struct spawned main;
@@ -72,6 +74,8 @@ int run_parts_complete(const struct run *run, struct cordon_error *err);
 void run_end_parts(struct run *run); /* accepts a run in which none began */
 
 /* limits.c: ceilings the kernel holds, and the timers for those it does not. */
+/* A control group for the run, where there is a limit that it can hold. */
+void run_open_cgroup(struct run *run);
 size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret);
 void run_start_limits(struct run *run);
 

@@ -178,8 +178,13 @@ static int start_command(struct run *run, const sigset_t *ignored, struct cordon
 	if (failed)
 		return failed;
 	spawn.n_rlimits = run_rlimits(&q->limits, rlimits);
+	run_open_cgroup(run);
+	spawn.cgroup_fd = run->cgroup.dir;
 	run->started = loop_now();
-	return start_main(run, &spawn, err);
+	failed = start_main(run, &spawn, err);
+	if (!run->main.in_cgroup)
+		cgroup_close(&run->cgroup);
+	return failed;
 }
 
 /* Whatever fails in here, the command was not executed. */
@@ -258,6 +263,8 @@ static void name_cause(struct run *run)
 		r->signal = 0;
 	} else if (run->cause_set && r->cause != RUN_CAUSE_signal)
 		return;
+	else if (cgroup_ended_by_memory(&run->cgroup))
+		r->cause = RUN_CAUSE_memory;
 	else if (r->signal)
 		r->cause = run_cause_of_signal(&run->request->limits, r->signal);
 	else
@@ -272,6 +279,12 @@ static void at_least(uint64_t *value, uint64_t seen)
 
 static void name_usage(struct run *run)
 {
+	uint64_t user, sys;
+
+	if (cgroup_times(&run->cgroup, &user, &sys)) {
+		at_least(&run->result.usage.user_ms, user);
+		at_least(&run->result.usage.sys_ms, sys);
+	}
 	at_least(&run->result.usage.user_ms, run->seen.user_ms);
 	at_least(&run->result.usage.sys_ms, run->seen.sys_ms);
 	at_least(&run->result.usage.max_rss_kb, run->seen.max_rss_kb);
@@ -282,6 +295,7 @@ static void close_run(struct run *run)
 	if (run->request->violations)
 		violations_unlisten(run->request->violations, &run->listener);
 	capture_close(&run->capture);
+	cgroup_close(&run->cgroup);
 	fd_close(&run->handover_watch.fd);
 	meter_close(&run->meter);
 	fd_close(&run->main.pidfd);

@@ -73,6 +73,8 @@ struct run_request {
 	unsigned wrappers;
 	/* Ending the main process ends everything, which is then tried first. */
 	bool encloses;
+	/* Below which control group one for the run may be made (backend/cgroup.h); NULL: none. */
+	const char *cgroup;
 	/* File systems in memory that belong to the run: see meter.h. */
 	const char *const *places;
 
