@@ -64,6 +64,7 @@ struct meter_sample {
 	size_t next;	   /* to be weighed; 0: no sample is under way */
 	uint64_t estimate; /* by the survey */
 	uint64_t growth;   /* of the machine's shared memory that nothing explains */
+	uint64_t gone;	   /* what those had in the survey who ended before they were weighed */
 	uint64_t rest_ns;  /* of the budget for weighing */
 };
 
@@ -84,6 +85,7 @@ struct meter {
 	int clock;
 	uint64_t own_ns;       /* of this process, which the clock counts too, at its start */
 	struct meter_sample sample;
+	unsigned doubts;       /* samples in a row that left one */
 	/* Processor time for a survey, a weighing, and one call's part of it. */
 	uint64_t survey_ns, weigh_ns, slice_ns;
 };

@@ -8,14 +8,17 @@
  * is spread over several calls, between which the supervisor does its other work. What is
  * over its budget cannot be judged, and counts as too much.
  *
- * What goes away while it is weighed counts as it was surveyed: otherwise a run could keep
- * its memory in processes that never live long enough to be looked at.
+ * What goes away before it is weighed leaves a doubt, if what it had in the survey would be
+ * too much: a run must not keep its memory in processes that never live long enough to be
+ * looked at. One such sample says nothing, many in a row do.
  */
 #include "run/meter.h"
 
 #include <time.h>
 
 #define SAMPLE_BYTES_MAX ((size_t)32 << 20)
+/* Samples in a row, with up to a tenth of a second between them. */
+#define DOUBTS_MAX 20
 
 static uint64_t processor_ns(void)
 {
@@ -112,17 +115,25 @@ static uint64_t survey(struct meter *m)
 
 /* --- the weighing ------------------------------------------------------------------ */
 
-static void weigh_process(struct meter_sum *sum, const struct meter_process *p,
+static uint64_t resident(const struct procfs_memory *memory)
+{
+	return memory->anon + memory->shmem + memory->swap;
+}
+
+/* What shows no mappings has ended, or does not let itself be looked into; one that is
+ * ending has no memory any more. */
+static void weigh_process(struct meter_sample *sample, const struct meter_process *p,
 			  const struct meter_budget *budget)
 {
+	bool seen = meter_add_mappings(&sample->sum, p->thread, budget);
 	struct procfs_memory memory;
 
-	if (!procfs_memory(p->thread, &memory))
-		memory = p->surveyed;
-	sum->bytes += memory.tables;
-	if (!meter_add_mappings(sum, p->thread, budget))
-		/* It went away, or does not let itself be looked into. */
-		sum->bytes += memory.anon + memory.shmem + memory.swap;
+	if (!procfs_memory(p->thread, &memory) || (!seen && !resident(&memory))) {
+		if (!seen)
+			sample->gone += resident(&p->surveyed);
+		return;
+	}
+	sample->sum.bytes += memory.tables + (seen ? 0 : resident(&memory));
 }
 
 static uint64_t weighed(const struct meter_sample *sample)
@@ -141,7 +152,7 @@ static bool weigh(struct meter *m)
 	uint64_t used;
 
 	do
-		weigh_process(&sample->sum, &sample->processes.at[sample->next++], &rest);
+		weigh_process(sample, &sample->processes.at[sample->next++], &rest);
 	while (sample->next < sample->processes.n && !meter_spent(&slice));
 	used = processor_ns() - rest.began;
 	sample->rest_ns -= used < sample->rest_ns ? used : sample->rest_ns;
@@ -154,6 +165,15 @@ static bool answer(struct meter *m, uint64_t total, uint64_t *ret)
 	end_sample(m);
 	*ret = total;
 	return true;
+}
+
+/* All is weighed. */
+static uint64_t settle(struct meter *m, uint64_t limit)
+{
+	uint64_t total = weighed(&m->sample), gone = m->sample.gone;
+
+	m->doubts = total <= limit && total + gone > limit ? m->doubts + 1 : 0;
+	return m->doubts > DOUBTS_MAX ? total + gone : total;
 }
 
 bool meter_memory(struct meter *m, uint64_t limit, uint64_t *ret)
@@ -170,6 +190,6 @@ bool meter_memory(struct meter *m, uint64_t limit, uint64_t *ret)
 			return answer(m, weighed(sample), ret);
 	}
 	if (weigh(m) && sample->rest_ns)
-		return answer(m, weighed(sample), ret);
+		return answer(m, settle(m, limit), ret);
 	return sample->rest_ns ? false : answer(m, sample->estimate, ret);
 }

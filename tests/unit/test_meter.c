@@ -219,6 +219,7 @@ static void start_sharers(int *ret_ready)
 			for (;;)
 				pause();
 		}
+	munmap(block, size);
 	close(ends[1]);
 	*ret_ready = ends[0];
 }
@@ -265,7 +266,6 @@ Test(meter, a_weighing_is_spread_over_calls)
 	cr_assert_eq(calls, 1);
 	sliced = sample_of_sharers(PLENTY, PLENTY, 0, &calls);
 	cr_assert_eq(calls, SHARERS);
-	/* This process has the pages too, so the run has nearly all of them. */
 	cr_assert_gt(whole, 20u << 20);
 	cr_assert_lt(whole, 120u << 20);
 	cr_assert_gt(sliced, 20u << 20);
@@ -306,29 +306,36 @@ Test(meter, an_empty_run_has_nothing)
 	tree_close(&tree);
 }
 
-Test(meter, what_went_away_while_it_was_weighed_counts_as_surveyed)
+/* The survey sees what is gone when it comes to weighing: once that says nothing, time and
+ * again it does. */
+Test(meter, what_goes_away_while_it_is_weighed_leaves_a_doubt)
 {
 	struct tree tree = { .reaped = no_reap };
-	struct meter_reading r;
+	struct meter_reading r = { 0 };
 	struct cordon_error err;
 	struct meter m;
-	char byte;
-	int ready;
+	int samples = 0;
 
 	cr_assert_eq(tree_open(&tree, &err), 0);
 	meter_open(&m, &tree, NULL);
 	m.survey_ns = m.weigh_ns = PLENTY;
 	m.slice_ns = 0;
-	start_sharers(&ready);
-	for (int i = 0; i < SHARERS; i++)
-		cr_assert_eq(read(ready, &byte, 1), 1);
-	meter_read(&m, 1 << 20, &r);
-	cr_assert(r.unfinished);
-	end_all(&tree);
-	while (r.unfinished)
-		meter_read(&m, 1 << 20, &r);
-	cr_assert_geq(r.memory, (SHARERS - 1) * (32u << 20));
-	close(ready);
+	while (r.memory <= (uint64_t)60 << 20 && ++samples < 100) {
+		char byte;
+		int ready;
+
+		start_sharers(&ready);
+		for (int i = 0; i < SHARERS; i++)
+			cr_assert_eq(read(ready, &byte, 1), 1);
+		meter_read(&m, (uint64_t)60 << 20, &r);
+		cr_assert(r.unfinished);
+		end_all(&tree);
+		while (r.unfinished)
+			meter_read(&m, (uint64_t)60 << 20, &r);
+		close(ready);
+	}
+	cr_assert_gt(samples, 5);
+	cr_assert_lt(samples, 50);
 	meter_close(&m);
 	tree_close(&tree);
 }
