@@ -104,10 +104,13 @@ int loop_watch(struct loop *loop, struct loop_watch *w, uint32_t events,
 	struct epoll_event event = { .events = events, .data.ptr = w };
 	int op = w->active ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
+	if (w->active && w->events == events)
+		return 0;
 	if (epoll_ctl(loop->epoll_fd, op, w->fd, &event) < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, "loop",
 			       "cannot watch descriptor %d", w->fd);
 	w->active = true;
+	w->events = events;
 	return 0;
 }
 

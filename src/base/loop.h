@@ -27,6 +27,7 @@ struct loop_watch {
 	void (*ready)(void *data, uint32_t events); /* EPOLLIN, EPOLLHUP ... */
 	void *data;
 	bool active; /* zero before the first loop_watch */
+	uint32_t events; /* what it is watched for, while it is active */
 };
 
 struct loop_timer {

@@ -176,11 +176,20 @@ static int check_streams(const struct situation *s, struct cordon_error *err)
 	return 0;
 }
 
+/* The child has its own: whoever waits for the end of a pipe or a terminal must not wait
+ * for ours. */
+static void close_child_ends(struct launch *launch)
+{
+	for (size_t i = 0; i < launch->n_fds; i++)
+		close(launch->fds[i].from);
+	launch->n_fds = 0;
+}
+
 /* spawn with the backend's program and descriptors in place of the command's. */
 static int start(void *data, struct run *run, const struct spawn_request *request,
 		 struct spawned *ret, struct cordon_error *err)
 {
-	const struct launch *launch = data;
+	struct launch *launch = data;
 	struct spawn_request own = *request;
 	struct spawn_fd fds[SPAWN_FDS_MAX];
 	int r;
@@ -201,6 +210,8 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 		own.parent_data = launch->parent_data;
 	}
 	r = spawn_start(&own, ret, err);
+	if (r == 0)
+		close_child_ends(launch);
 	if (r < 0 && launch->clone_flags && (err->sys_errno == EPERM || err->sys_errno == ENOSPC))
 		err_hint(err, "new namespaces are refused here, as in a chroot or by a setting; "
 			      "'cordon doctor' shows what is allowed");
@@ -216,16 +227,12 @@ static void refuse(struct run_result *ret, const struct cordon_error *err)
 	};
 }
 
-/* The write end must be closed before the backend's report is read to its end. */
 static int confirm(const struct backend *backend, struct launch *launch,
 		   const struct run_limits *limits, struct run_result *ret)
 {
 	struct cordon_error why;
 	int status = -1;
 
-	for (size_t i = 0; i < launch->n_fds; i++)
-		close(launch->fds[i].from);
-	launch->n_fds = 0;
 	if (!backend->confirm || ret->cause == RUN_CAUSE_setup || ret->left)
 		return 0;
 	if (backend->confirm(launch, &status, &why) == 0) {

@@ -352,7 +352,7 @@ static void shown_ready(void *data, uint32_t events)
 
 /* --- the command's terminal --------------------------------------------------------- */
 
-/* Like the user's, as it was before anything of ours. Where the user's goes on treating
+/* Before the command begins: like the user's, as it was before anything of ours. Where the user's goes on treating
  * the output, once is enough. */
 static void imitate(struct terminal *t)
 {
@@ -370,7 +370,6 @@ static int start(struct terminal *t, struct cordon_error *err)
 {
 	if (fcntl(t->master.fd, F_SETFL, O_NONBLOCK) < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot use the terminal");
-	imitate(t);
 	terminal_enter(t);
 	watch_all(t);
 	return 0;
@@ -382,6 +381,7 @@ static int took(struct run_part *part, enum handover_kind kind, int fd, struct c
 
 	(void)kind;
 	t->master.fd = fd;
+	imitate(t);
 	return start(t, err);
 }
 
@@ -521,6 +521,7 @@ static int make_pair(struct terminal *t, unsigned streams, struct launch *launch
 				       "cannot hand over a terminal");
 		launch->fds[launch->n_fds++] = (struct spawn_fd){ .from = fd, .to = i };
 	}
+	imitate(t);
 	return 0;
 }
 
