@@ -11,6 +11,10 @@
 #include "base/fd.h"
 #include "run/terminal.h"
 
+/* How often to look whether the command has stopped, and how many times. */
+#define STOP_LOOK_MS 20
+#define STOP_LOOKS_MAX 250
+
 static const int forwarded[] = {
 	SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP,
 };
@@ -110,6 +114,28 @@ static void look_for_stop(struct run *run)
 		stop_together(run);
 }
 
+/* In cordon's own process group below a wrapper that does not stop with it: the terminal
+ * has told the command, which stops when it is ready to, or never. */
+static void look_at_command(void *data)
+{
+	struct run *run = data;
+
+	if (run->main_gone || run->phase != RUN_PHASE_running)
+		return;
+	if (tree_command_stopped(&run->tree))
+		stop_together(run);
+	else if (run->stop_looks++ < STOP_LOOKS_MAX)
+		loop_set_timer(run->loop, &run->stop_timer, STOP_LOOK_MS);
+}
+
+static void expect_stop(struct run *run)
+{
+	run->stop_looks = 0;
+	run->stop_timer.fired = look_at_command;
+	run->stop_timer.data = run;
+	loop_set_timer(run->loop, &run->stop_timer, STOP_LOOK_MS);
+}
+
 static void suspend_session(struct run *run)
 {
 	/* Its process group is orphaned: the kernel would drop a TSTP. */
@@ -150,5 +176,7 @@ void run_on_signal(void *data, const struct signalfd_siginfo *info)
 		suspend_session(run);
 	else if (!by_terminal || run->request->new_session)
 		run_pass_on(run, sig);
+	if (sig == SIGTSTP && !run->request->new_session && run->request->wrappers)
+		expect_stop(run);
 	count_request(run, sig, by_terminal);
 }

@@ -77,7 +77,8 @@ static void handover_ready(void *data, uint32_t events)
 		failed = give(run, (enum handover_kind)kind, fd, &why);
 	else if (kind == HANDOVER_END)
 		failed = let_begin(run, &why);
-	if (failed && !run->failed) {
+	/* What is being ended breaks off wherever it is. */
+	if (failed && !run->failed && !run->cause_set) {
 		run->failed = true;
 		run->result.error = why;
 	}

@@ -41,7 +41,8 @@ struct run {
 	struct capture capture;
 	struct spawned main;
 	struct loop_watch main_watch, outcome_watch, handover_watch;
-	struct loop_timer timeout, phase_timer, sample;
+	struct loop_timer timeout, phase_timer, sample, stop_timer;
+	unsigned stop_looks; /* for a stop that the terminal asked for */
 	struct violation_listener listener;
 	enum run_phase phase;
 	uint64_t started, killing_since;

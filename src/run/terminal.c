@@ -352,8 +352,8 @@ static void shown_ready(void *data, uint32_t events)
 
 /* --- the command's terminal --------------------------------------------------------- */
 
-/* Before the command begins: like the user's, as it was before anything of ours. Where the user's goes on treating
- * the output, once is enough. */
+/* Before the command begins: like the user's, as it was before anything of ours. Where the
+ * user's goes on treating the output, once is enough. */
 static void imitate(struct terminal *t)
 {
 	struct termios settings;

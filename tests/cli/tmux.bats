@@ -155,6 +155,30 @@ keys_on() {
 	keys_on bwrap
 }
 
+# The command is in the process group of the user's job, which the terminal stops.
+keys_in_one_group() {
+	works "$1"
+	inside "$1" "--no-new-session -- sleep 1000.$$"
+	running "sleep 1000.$$"
+	keys C-z
+	seen 'Stopped'
+	last 'out> ?$'
+	becomes "sleep 1000.$$" T
+	say fg
+	becomes "sleep 1000.$$" S
+	keys C-c
+	last 'out> ?$'
+	same_terminal
+}
+
+@test "Ctrl-Z, fg and Ctrl-C without a session of its own, native" {
+	keys_in_one_group native
+}
+
+@test "Ctrl-Z, fg and Ctrl-C without a session of its own, landlock" {
+	keys_in_one_group landlock
+}
+
 # The state of the one process that runs this.
 state_of() {
 	ps -o stat= -p "$(pgrep -f "^$1\$")" | cut -c1

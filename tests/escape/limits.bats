@@ -143,3 +143,9 @@ on_each_backend() {
 	FLAGS=()
 	allowed --cpu 10s -- "$ATTACK_PATH" burn-unseen 200 30
 }
+
+# It is passed before the command is executed, by the sandbox's own set-up or just after.
+@test "a limit that nothing can keep is named as the cause" {
+	on_each_backend ended memory --memory 10 -- sleep 60
+	on_each_backend ended procs --procs 1 -- sh -c 'sleep 60 & sleep 60 & sleep 60'
+}
