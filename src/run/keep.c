@@ -29,10 +29,12 @@ static int cannot(struct cordon_error *err, const char *what, const char *path)
 	return err_set(err, CORDON_E_IO, errno, stage, "%s %s", what, path);
 }
 
-/* The missing part of a path below cordon's home, which is the caller's alone. */
-static int make_path(struct arena *a, struct str path, mode_t mode, struct cordon_error *err)
+/* The missing part of a path below cordon's home, which is the caller's alone, and that
+ * home; not what it lies in, such as the home of a user who has none. */
+static int make_path(struct arena *a, struct str home, struct str path, mode_t mode,
+		     struct cordon_error *err)
 {
-	for (size_t n = 1; n <= path.n; n++) {
+	for (size_t n = home.n; n <= path.n; n++) {
 		const char *part;
 
 		if (n < path.n && path.p[n] != '/')
@@ -51,15 +53,15 @@ static int make_path(struct arena *a, struct str path, mode_t mode, struct cordo
 	return 0;
 }
 
-static int make_one(struct arena *a, const struct cache *c, mode_t mode, bool *made,
-		    struct cordon_error *err)
+static int make_one(struct arena *a, struct str home, const struct cache *c, mode_t mode,
+		    bool *made, struct cordon_error *err)
 {
 	if (!c->source.n || c->node.type == NODE_DIR)
 		return 0;
 	if (c->node.type != NODE_ABSENT)
 		return err_set(err, CORDON_E_IO, ENOTDIR, stage, "%s", c->source.p);
 	*made = true;
-	return make_path(a, c->source, mode, err);
+	return make_path(a, home, c->source, mode, err);
 }
 
 /* Whole or not at all: another run may read it at any moment. */
@@ -122,14 +124,15 @@ static void unmake(struct arena *a, const struct policy *policy)
 int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 	      struct cordon_error *err)
 {
+	struct str home = policy->places.cordon_home;
 	bool made = false;
-	int r = make_one(a, &policy->shared_tmp, 01777, &made, err);
+	int r = make_one(a, home, &policy->shared_tmp, 01777, &made, err);
 
 	if (r == 0)
-		r = make_one(a, &policy->cache_own, 0700, &made, err);
+		r = make_one(a, home, &policy->cache_own, 0700, &made, err);
 	vec_each(c, &policy->caches)
 		if (r == 0)
-			r = make_one(a, c, 0700, &made, err);
+			r = make_one(a, home, c, 0700, &made, err);
 	if (r == 0 && policy->caches.n)
 		r = check_owner(a, policy, err);
 	if (r == 0)

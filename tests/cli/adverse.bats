@@ -157,6 +157,9 @@ in_private_mounts() {
 	assert_output works
 	run -0 env HOME="$SCRATCH/absent" CORDON_HOME="$SCRATCH/own" "$CORDON" run -q -- echo works
 	assert_output works
+	# Nor is that home made for what cordon would keep in it.
+	run -0 env HOME="$SCRATCH/absent" "$CORDON" run -q --tmp shared -- echo works
+	assert_output works
 	refute_file "$SCRATCH/absent"
 }
 
