@@ -469,8 +469,10 @@ static int add_foreign(struct expansion *x, struct ruleset *set, struct rule rul
 	return add_rule(x, set, &rule);
 }
 
-/* What the repository itself names: paths, not patterns. */
-static int add_repository(struct expansion *x, struct ruleset *set, struct rule rule)
+/* What the repository itself names: paths, not patterns. What is not in the workdir belongs
+ * to the real git directories, which not every profile shows. */
+static int add_repository(struct expansion *x, struct ruleset *set, struct rule rule,
+			  bool in_workdir)
 {
 	const struct places *places = x->places;
 	int r = 0;
@@ -479,7 +481,8 @@ static int add_repository(struct expansion *x, struct ruleset *set, struct rule 
 		struct rule one = rule;
 
 		one.path = one.spelled = places->git_control[i];
-		r = add_normal(x, set, &one);
+		if (path_below(one.path, places->workdir) == in_workdir)
+			r = add_normal(x, set, &one);
 	}
 	return r;
 }
@@ -521,8 +524,9 @@ static int add_set(struct expansion *x, struct ruleset *set, struct rule rule, s
 		if (rule.right == RIGHT_READ || rule.right == RIGHT_EXEC)
 			rule.flags |= named->flags & RULE_HARMLESS;
 		r = add_paths(x, set, rule, named, false);
-		if (r == 0 && named == &path_sets[PATH_SET_GIT_CONTROL])
-			r = add_repository(x, set, rule);
+		if (r == 0 && (named == &path_sets[PATH_SET_CONTROL] ||
+			       named == &path_sets[PATH_SET_GIT_CONTROL]))
+			r = add_repository(x, set, rule, named == &path_sets[PATH_SET_CONTROL]);
 		/* A secret is one in every home. */
 		return r < 0 || !(rule.flags & RULE_SECRET) ? r : add_homes(x, set, rule, named);
 	}

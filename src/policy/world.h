@@ -45,6 +45,9 @@ struct places {
 	struct str cordon_home;
 	struct str git_dir;	/* real git directory of the workdir; empty when none */
 	struct str git_common;	/* its common directory, when a worktree; else empty */
+	/* Where a ".git" was found; that name itself when it is a file; and the directory it
+	 * leads to, believed or not, when that is not git_dir. For closing, never for opening. */
+	struct str git_top, git_link, git_named;
 	/* What else decides in the repository what git runs; beyond the fixed names. */
 	const struct str *git_control;
 	size_t git_control_count;

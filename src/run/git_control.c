@@ -1,39 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks for what git runs. Reads a few small files, never runs git. */
+/* Where git keeps what decides what it runs. Reads a few small files, never runs git. What
+ * cannot be looked at is closed as a whole: a command may have made it so. */
 #include "run/git_control.h"
 
 #include <dirent.h>
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "run/git_config.h"
+#include "run/git_finder.h"
 
 #define stage "git"
-#define CONFIG_BYTES_MAX ((size_t)256 << 10)
 /* Names looked at below modules/ and worktrees/, directories among them, and how deep a
  * submodule's name may go. */
 #define ENTRIES_MAX 4096
 #define DIRECTORIES_MAX 512
 #define DEPTH_MAX 8
-/* Files of configuration, with what they include; git's own depth. */
-#define CONFIGS_MAX 32
-#define INCLUDES_MAX 10
+#define LINE_BYTES_MAX 8192
 
-struct finder {
-	struct arena *arena;
-	const struct places *places;
-	struct str top;	   /* where hooks and programs of the configuration start */
-	struct str config; /* the file being read */
-	VEC(struct str) found;
-	unsigned entries, directories;
-	unsigned configs, includes; /* that were read, and those around the one at hand */
-	bool out_of_memory;
-};
-
-static void add(struct finder *f, struct str path)
+void git_add(struct git_finder *f, struct str path)
 {
 	struct str *slot = vec_push(&f->found, f->arena);
 
@@ -43,8 +31,7 @@ static void add(struct finder *f, struct str path)
 		f->out_of_memory = true;
 }
 
-/* dir/name in the arena; empty when memory is out. */
-static struct str below(struct finder *f, struct str dir, const char *name)
+struct str git_below(struct git_finder *f, struct str dir, const char *name)
 {
 	const char *path = arena_printf(f->arena, "%.*s/%s", STR_ARG(dir), name);
 
@@ -52,250 +39,222 @@ static struct str below(struct finder *f, struct str dir, const char *name)
 	return str_of(path);
 }
 
-static void add_below(struct finder *f, struct str dir, const char *name)
+static void add_below(struct git_finder *f, struct str dir, const char *name)
 {
-	struct str path = below(f, dir, name);
+	struct str path = git_below(f, dir, name);
 
 	if (path.n)
-		add(f, path);
+		git_add(f, path);
 }
 
-static bool is_type(struct str path, mode_t type)
+/* Of whatever type, a link to nowhere too; what cannot be looked at may be there. */
+static bool is_there(struct git_finder *f, struct str dir, const char *name)
+{
+	struct str path = git_below(f, dir, name);
+	struct stat st;
+
+	return path.n && (lstat(path.p, &st) == 0 || (errno != ENOENT && errno != ENOTDIR));
+}
+
+static bool is_directory(struct str path)
 {
 	struct stat st;
 
-	return path.n && lstat(path.p, &st) == 0 && (st.st_mode & S_IFMT) == type;
+	return path.n && stat(path.p, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool is_git_dir(struct finder *f, struct str dir)
+/* One name of it is enough: the others may have been moved away to be put back later. */
+static bool is_git_dir(struct git_finder *f, struct str dir)
 {
-	return is_type(below(f, dir, "HEAD"), S_IFREG) &&
-	       is_type(below(f, dir, "objects"), S_IFDIR) &&
-	       is_type(below(f, dir, "refs"), S_IFDIR);
+	return is_there(f, dir, "HEAD") || is_there(f, dir, "config") || is_there(f, dir, "hooks");
 }
 
-static void add_git_dir(struct finder *f, struct str dir)
+/* commondir makes git look for all the others elsewhere. */
+static void add_git_dir(struct git_finder *f, struct str dir)
 {
-	static const char *const names[] = { "hooks", "config", "config.worktree",
+	static const char *const names[] = { "hooks", "config", "config.worktree", "commondir",
 					     "info/attributes" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		add_below(f, dir, names[i]);
 }
 
+/* --- submodules and worktrees -------------------------------------------------------- */
+
+typedef bool visit_fn(struct git_finder *f, struct str dir, unsigned depth);
+
 /* Told without a look at it by most file systems. */
 static bool may_be_directory(const struct dirent *entry)
 {
-	return (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) &&
+	return (entry->d_type == DT_DIR || entry->d_type == DT_LNK ||
+		entry->d_type == DT_UNKNOWN) &&
 	       strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-/* The directories in a directory; false when there is more in it than is looked at. */
-static bool each_directory(struct finder *f, struct str dir, unsigned depth,
-			   bool (*visit)(struct finder *f, struct str dir, unsigned depth))
+static bool visit_entry(struct git_finder *f, struct str path, unsigned depth, visit_fn *visit)
 {
-	DIR *d = opendir(dir.p);
+	return !is_directory(path) ||
+	       (++f->directories <= DIRECTORIES_MAX && visit(f, path, depth));
+}
+
+/* The directories in a directory, and those that links lead to; false when there is more
+ * in it than is looked at, or it cannot be read. */
+static bool each_directory(struct git_finder *f, struct str dir, unsigned depth, visit_fn *visit)
+{
+	DIR *d = dir.n ? opendir(dir.p) : NULL;
 	const struct dirent *entry;
 	bool all = true;
 
-	while (d && all && (entry = readdir(d))) {
-		struct str path;
-
+	if (!d)
+		return errno == ENOENT || errno == ENOTDIR;
+	while (all && (errno = 0, entry = readdir(d))) {
 		all = ++f->entries <= ENTRIES_MAX;
-		if (!all || !may_be_directory(entry))
-			continue;
-		path = below(f, dir, entry->d_name);
-		if (is_type(path, S_IFDIR))
-			all = ++f->directories <= DIRECTORIES_MAX && visit(f, path, depth);
+		if (all && may_be_directory(entry))
+			all = visit_entry(f, git_below(f, dir, entry->d_name), depth, visit);
 	}
-	if (d)
-		closedir(d);
+	if (all && errno)
+		all = false;
+	closedir(d);
 	return all;
 }
 
-/* The name of a submodule may hold slashes, and it may have submodules of its own. */
-static bool visit_module(struct finder *f, struct str dir, unsigned depth)
+/* The checkout's .git leads git to its directory: as a file it is closed. As a directory
+ * it is a repository of its own. */
+static void add_checkout(struct git_finder *f, struct str top)
 {
-	if (depth == 0)
+	struct str dot_git = git_below(f, top, ".git");
+
+	if (is_directory(dot_git))
+		return;
+	git_add_inside(f, dot_git);
+}
+
+static visit_fn visit_module, visit_worktree;
+
+/* All that a git directory holds of other ones. */
+static bool each_part(struct git_finder *f, struct str git_dir, unsigned depth)
+{
+	return each_directory(f, git_below(f, git_dir, "modules"), depth, visit_module) &&
+	       each_directory(f, git_below(f, git_dir, "worktrees"), depth, visit_worktree);
+}
+
+/* The name of a submodule may hold slashes, and it may have submodules of its own. */
+static bool visit_module(struct git_finder *f, struct str dir, unsigned depth)
+{
+	struct str top;
+
+	if (depth == 0 || access(dir.p, R_OK | X_OK) < 0)
 		return false;
 	if (!is_git_dir(f, dir))
 		return each_directory(f, dir, depth - 1, visit_module);
 	add_git_dir(f, dir);
-	return each_directory(f, below(f, dir, "modules"), depth - 1, visit_module);
+	top = git_worktree_of(f, dir);
+	if (top.n)
+		add_checkout(f, top);
+	return git_read_named(f, dir, top.n ? top : dir) && each_part(f, dir, depth - 1);
 }
 
-static bool visit_worktree(struct finder *f, struct str dir, unsigned depth)
+static bool visit_worktree(struct git_finder *f, struct str dir, unsigned depth)
 {
-	(void)depth;
+	if (depth == 0 || access(dir.p, R_OK | X_OK) < 0)
+		return false;
 	add_below(f, dir, "config.worktree");
 	add_below(f, dir, "commondir");
-	return true;
+	return each_directory(f, git_below(f, dir, "modules"), depth - 1, visit_module);
 }
 
-static void add_parts(struct finder *f, struct str git_dir)
+static void add_parts(struct git_finder *f, struct str git_dir)
 {
-	struct str modules = below(f, git_dir, "modules");
-	struct str worktrees = below(f, git_dir, "worktrees");
+	struct str modules = git_below(f, git_dir, "modules");
+	struct str worktrees = git_below(f, git_dir, "worktrees");
 
 	f->entries = f->directories = 0;
 	if (modules.n && !each_directory(f, modules, DEPTH_MAX, visit_module))
-		add(f, modules);
+		git_add(f, modules);
 	f->entries = f->directories = 0;
-	if (worktrees.n && !each_directory(f, worktrees, 1, visit_worktree))
-		add(f, worktrees);
+	if (worktrees.n && !each_directory(f, worktrees, DEPTH_MAX, visit_worktree))
+		git_add(f, worktrees);
 }
 
-/* --- what the configuration names --------------------------------------------------- */
+/* --- the workdir's own repository ---------------------------------------------------- */
 
-/* Only what lies in the workdir or a git directory is a command's to change; all of
- * either is no control file. */
-static bool is_inside(const struct places *p, struct str path)
+/* Where the file commondir of a git directory leads; empty without one. */
+static struct str common_of(struct git_finder *f, struct str git_dir)
 {
-	const struct str trees[] = { p->workdir, p->git_dir, p->git_common };
-
-	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
-		if (trees[i].n && path.n > trees[i].n && path_below(path, trees[i]))
-			return !path_below(p->workdir, path);
-	return false;
-}
-
-/* As git reads it: ~ is the home. Empty when it is no path. */
-static struct str whole_path(struct finder *f, struct str base, struct str text)
-{
-	if (str_starts(text, STR("~/"))) {
-		base = f->places->home;
-		text = str_skip(text, 2);
-	}
-	return str_of(text.n ? path_normalise(f->arena, base, text) : NULL);
-}
-
-static void add_inside(struct finder *f, struct str path)
-{
-	if (path.n && is_inside(f->places, path))
-		add(f, path);
-}
-
-static bool is_program(struct str key)
-{
-	static const char *const names[] = { "core.fsmonitor",	"core.sshcommand", "core.editor",
-					     "core.pager",	"core.askpass",	   "core.gitproxy",
-					     "sequence.editor", "diff.external",   "gpg.program" };
-	static const char *const ends[] = { ".clean",	 ".smudge",  ".process",
-					    ".textconv", ".driver",  ".command",
-					    ".helper",	 ".program", ".cmd" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (str_eq(key, str_of(names[i])))
-			return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (str_ends(key, str_of(ends[i])))
-			return true;
-	return false;
-}
-
-/* A command line, read without a shell: the program, and files in the workdir that it is
- * given, such as a script. A program that is not there yet is one that others could make. */
-static void add_programs(struct finder *f, struct str line)
-{
-	struct str word, path;
-	bool first = true;
-
-	if (line.n && line.p[0] == '!')
-		line = str_skip(line, 1);
-	for (; line.n; first = false) {
-		str_cut(line, ' ', &word, &line);
-		while (word.n && (word.p[0] == '"' || word.p[0] == '\''))
-			word = str_skip(word, 1);
-		while (word.n && (word.p[word.n - 1] == '"' || word.p[word.n - 1] == '\''))
-			word.n--;
-		if (str_find(word, '/') == word.n)
-			continue;
-		path = whole_path(f, f->top, word);
-		if (is_type(path, S_IFREG) || (first && !is_type(path, S_IFDIR)))
-			add_inside(f, path);
-	}
-}
-
-static void read_config(struct finder *f, struct str path);
-
-static void told(void *data, struct str key, struct str value)
-{
-	struct finder *f = data;
-	struct str path;
-
-	if (str_eq(key, STR("core.hookspath"))) {
-		add_inside(f, whole_path(f, f->top, value));
-	} else if (str_eq(key, STR("include.path")) ||
-		   (str_starts(key, STR("includeif.")) && str_ends(key, STR(".path")))) {
-		/* Whatever its condition: that may hold another time. */
-		path = whole_path(f, path_parent(f->config), value);
-		add_inside(f, path);
-		read_config(f, path);
-	} else if (is_program(key) ||
-		   (str_starts(key, STR("alias.")) && str_starts(value, STR("!")))) {
-		add_programs(f, value);
-	}
-}
-
-static void read_config(struct finder *f, struct str path)
-{
-	struct str around = f->config, text;
+	struct str path = git_below(f, git_dir, "commondir"), text, line, rest;
 	struct cordon_error ignored;
 
-	if (!path.n || f->includes > INCLUDES_MAX || f->configs >= CONFIGS_MAX)
+	if (!path.n || fd_read_file(f->arena, path.p, LINE_BYTES_MAX, &text, &ignored) < 0)
+		return (struct str){ 0 };
+	str_cut(text, '\n', &line, &rest);
+	return str_of(path_normalise(f->arena, git_dir, line));
+}
+
+/* The directory that a .git file or link leads to, where that is not one of those whose
+ * fixed names the policy knows. */
+static void add_named_dir(struct git_finder *f, struct str git_dir)
+{
+	const struct places *p = f->places;
+
+	if (!git_dir.n || str_eq(git_dir, p->git_dir) || str_eq(git_dir, p->git_common))
 		return;
-	f->includes++;
-	f->config = path;
-	if (fd_read_file(f->arena, path.p, CONFIG_BYTES_MAX, &text, &ignored) == 0) {
-		f->configs++;
-		git_config_read(text, told, f);
+	git_read_named(f, git_dir, f->top);
+	add_git_dir(f, git_dir);
+	add_parts(f, git_dir);
+}
+
+static bool in_repository(const struct places *p)
+{
+	return p->git_top.n || p->git_dir.n;
+}
+
+/* git takes a directory with HEAD, objects and refs for a repository, whether or not there
+ * is a .git that it cannot use. Of these names HEAD is the one that nothing else has: it is
+ * not made where there is no repository. In one, git replaces it. */
+static void add_bare(struct git_finder *f, struct str dir)
+{
+	bool head = is_there(f, dir, "HEAD");
+	bool rest = is_there(f, dir, "objects") && is_there(f, dir, "refs");
+
+	if (head || rest) {
+		if (!in_repository(f->places))
+			git_read_common(f, dir);
+		git_read_named(f, dir, dir);
+		add_git_dir(f, dir);
+		add_parts(f, dir);
 	}
-	f->config = around;
-	f->includes--;
+	if (!head || !rest)
+		add_below(f, dir, "HEAD");
 }
 
-/* The user's and the machine's. */
-static void read_common(struct finder *f)
+static struct str top_of(const struct places *p)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
-
-	read_config(f, below(f, f->places->home, ".gitconfig"));
-	if (xdg && xdg[0] == '/')
-		read_config(f, below(f, str_of(xdg), "git/config"));
-	else
-		read_config(f, below(f, f->places->home, ".config/git/config"));
-	read_config(f, STR("/etc/gitconfig"));
-}
-
-/* A workdir that is a git directory itself. */
-static bool is_bare(struct finder *f, struct str dir)
-{
-	return is_git_dir(f, dir) && is_type(below(f, dir, "config"), S_IFREG);
+	if (p->git_top.n)
+		return p->git_top;
+	return p->git_dir.n && !p->git_common.n ? path_parent(p->git_dir) : p->workdir;
 }
 
 int git_control_places(struct arena *a, struct places *p, struct cordon_error *err)
 {
-	struct finder f = { .arena = a, .places = p, .top = p->workdir };
+	struct git_finder f = { .arena = a, .places = p, .top = top_of(p) };
 	const struct str dirs[] = { p->git_dir, p->git_common };
-	bool any = false;
 
-	if (p->git_dir.n && !p->git_common.n)
-		f.top = path_parent(p->git_dir);
+	/* First what the user wrote, so that no number of submodules keeps it from being read. */
+	if (in_repository(p))
+		git_read_common(&f, f.top);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		if (dirs[i].n) {
-			any = true;
+		if (dirs[i].n)
+			git_read_named(&f, dirs[i], f.top);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (dirs[i].n)
 			add_parts(&f, dirs[i]);
-			read_config(&f, below(&f, dirs[i], "config"));
-			read_config(&f, below(&f, dirs[i], "config.worktree"));
-		}
-	if (!any && is_bare(&f, p->workdir)) {
-		any = true;
-		add_git_dir(&f, p->workdir);
-		add_parts(&f, p->workdir);
-		read_config(&f, below(&f, p->workdir, "config"));
+	if (p->git_link.n)
+		git_add(&f, p->git_link);
+	if (p->git_named.n) {
+		add_named_dir(&f, p->git_named);
+		add_named_dir(&f, common_of(&f, p->git_named));
 	}
-	if (any)
-		read_common(&f);
+	add_bare(&f, p->workdir);
 	if (f.out_of_memory)
 		return err_nomem(err, stage);
 	p->git_control = f.found.at;

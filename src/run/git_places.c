@@ -33,18 +33,16 @@ static int join(struct arena *a, const struct world *world, struct str base, str
 	return r == -CORDON_E_NOMEM ? r : 0;
 }
 
-/* Nearest ".git" at or above the workdir. */
+/* Nearest ".git" at or above the workdir, and the directory it is in. */
 static int find_dot_git(struct arena *a, const struct world *world, struct str workdir,
-			struct str *ret, enum node_type *ret_type, struct cordon_error *err)
+			struct str *ret_top, struct str *ret, enum node_type *ret_type,
+			struct cordon_error *err)
 {
-	struct str dir = workdir;
+	for (*ret_top = workdir;; *ret_top = path_parent(*ret_top)) {
+		int r = join(a, world, *ret_top, STR(".git"), ret, ret_type, err);
 
-	for (;;) {
-		int r = join(a, world, dir, STR(".git"), ret, ret_type, err);
-
-		if (r < 0 || *ret_type != NODE_ABSENT || dir.n == 1)
+		if (r < 0 || *ret_type != NODE_ABSENT || ret_top->n == 1)
 			return r;
-		dir = path_parent(dir);
 	}
 }
 
@@ -78,6 +76,8 @@ static int follow_file(struct arena *a, const struct world *world, struct str do
 	if (!str_starts(line, STR("gitdir: ")))
 		return 0;
 	r = join(a, world, path_parent(dot_git), str_skip(line, 8), &dir, &type, err);
+	if (r == 0 && type == NODE_DIR)
+		p->git_named = dir;
 	/* What lies in the worktree itself may have been made by a command that ran there. */
 	if (r < 0 || type != NODE_DIR || path_below(dir, path_parent(dot_git)) ||
 	    !points_back(a, dir, dot_git))
@@ -102,19 +102,25 @@ static int follow_file(struct arena *a, const struct world *world, struct str do
 int git_places(struct arena *a, const struct world *world, struct places *p,
 	       struct cordon_error *err)
 {
-	struct str dot_git;
+	struct str dot_git, top;
 	enum node_type type;
-	int r = find_dot_git(a, world, p->workdir, &dot_git, &type, err);
+	int r = find_dot_git(a, world, p->workdir, &top, &dot_git, &type, err);
 
-	if (r < 0)
+	if (r < 0 || type == NODE_ABSENT)
 		return r;
+	p->git_top = top;
 	/* A link named .git is whatever it points to: not a place to open. */
 	if (!path_below(p->workdir, path_parent(dot_git)) ||
-	    !str_eq(path_last(dot_git), STR(".git")))
+	    !str_eq(path_last(dot_git), STR(".git"))) {
+		if (type == NODE_DIR)
+			p->git_named = dot_git;
 		return 0;
-	if (type == NODE_DIR)
+	}
+	if (type == NODE_DIR) {
 		p->git_dir = dot_git;
-	else if (type == NODE_FILE)
+	} else if (type == NODE_FILE) {
+		p->git_link = dot_git;
 		r = follow_file(a, world, dot_git, p, err);
+	}
 	return r;
 }

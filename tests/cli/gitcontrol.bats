@@ -116,3 +116,51 @@ hooksPath = globally' >>"$HOME/.gitconfig"
 	head -c 1000000 /dev/zero >.git/config
 	run -0 cordon run -q --backend native -- true
 }
+
+# What people do in a checkout; every step has to work.
+everyday() {
+	run -0 cordon run -q --backend native -- sh -euc '
+		echo a >file; git add file; git commit -qm one; git switch -qc side
+		echo b >>file; git commit -qam two; git switch -q -; echo c >other; git add other
+		git commit -qm three; git switch -q side; git rebase -q -; git stash list
+		echo d >>file; git stash -q; git stash pop -q; git commit -qam four
+		git tag done; git status --short; git log --oneline'
+	assert_contains four
+	assert_contains three
+}
+
+@test "a linked worktree as the workdir" {
+	git worktree add -q "$SCRATCH/linked"
+	cd "$SCRATCH/linked"
+	everyday
+	closed .git
+}
+
+@test "a separate git directory in the workdir" {
+	rm -rf .git
+	git init -q --separate-git-dir store
+	git commit -q --allow-empty -m first
+	everyday
+	closed .git
+	closed store/config
+}
+
+@test "work in a bare repository" {
+	git clone -q --bare . "$SCRATCH/bare"
+	cd "$SCRATCH/bare"
+	run -0 cordon run -q --backend native -- sh -euc '
+		git branch side; git symbolic-ref HEAD refs/heads/side; git pack-refs --all
+		git worktree add -q tree main; cd tree; echo x >file; git add file
+		git commit -qm there; git log --oneline'
+	assert_contains there
+	assert_equal "$(cat HEAD)" 'ref: refs/heads/side'
+}
+
+@test "a file named HEAD is not made in a workdir, nor changed" {
+	closed HEAD
+	refute_file HEAD
+	echo mine >HEAD
+	closed HEAD
+	run -0 cordon run -q --backend native -- sh -euc 'mkdir sub; echo x >sub/HEAD; cat HEAD'
+	assert_output mine
+}

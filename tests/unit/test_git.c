@@ -131,6 +131,12 @@ static bool found(const char *path)
 	return false;
 }
 
+/* Every workdir that is no repository itself has one: its HEAD. */
+static bool found_only(size_t count)
+{
+	return found("HEAD") && places.git_control_count == count + 1;
+}
+
 static void look(void)
 {
 	cr_assert_eq(git_control_places(&a, &places, &err), 0, "%s", err.message);
@@ -148,6 +154,56 @@ Test(git, hooks_and_configuration_of_submodules)
 	cr_assert(found(".git/modules/deep/name/hooks"));
 	cr_assert(found(".git/modules/lib/modules/inner/config"));
 	cr_assert_not(found(".git/modules"));
+}
+
+Test(git, a_submodule_is_one_by_any_of_its_names)
+{
+	git_dir(".git");
+	file(".git/modules/a/config", "");
+	file(".git/modules/b/hooks/x", "");
+	file(".git/modules/c/HEAD", "");
+	file(".git/worktrees/tree/modules/d/config", "");
+	file(".git/modules/a/worktrees/e/x", "");
+	look();
+	cr_assert(found(".git/modules/a/hooks"));
+	cr_assert(found(".git/modules/a/commondir"));
+	cr_assert(found(".git/modules/b/config"));
+	cr_assert(found(".git/modules/c/config"));
+	cr_assert(found(".git/worktrees/tree/modules/d/hooks"));
+	cr_assert(found(".git/modules/a/worktrees/e/commondir"));
+	cr_assert_not(found(".git/modules"));
+}
+
+Test(git, the_checkout_of_a_submodule)
+{
+	git_dir(".git");
+	git_dir(".git/modules/lib");
+	file(".git/modules/lib/config", "[core]\nhooksPath = h\nworktree = ../../../lib\n");
+	git_dir(".git/modules/top");
+	file(".git/modules/top/config", "[core]\nworktree = ../../..\n");
+	look();
+	cr_assert(found("lib/.git"));
+	cr_assert(found("lib/h"));
+	cr_assert_not(found(".git"));
+}
+
+Test(git, a_git_file_and_the_directory_it_names)
+{
+	places.git_dir = (struct str){ 0 };
+	places.git_top = places.workdir;
+	places.git_link = str_of(arena_printf(&a, "%s/w/.git", top));
+	places.git_named = str_of(arena_printf(&a, "%s/w/store", top));
+	file(".git", "gitdir: store\n");
+	git_dir("store");
+	git_dir("common");
+	file("store/commondir", "../common\n");
+	file("common/config", "[core]\nhooksPath = h\n");
+	look();
+	cr_assert(found(".git"));
+	cr_assert(found("store/config"));
+	cr_assert(found("store/commondir"));
+	cr_assert(found("common/hooks"));
+	cr_assert(found("h"));
 }
 
 Test(git, too_many_submodules_are_all_meant)
@@ -185,6 +241,22 @@ Test(git, a_bare_layout)
 	look();
 	cr_assert(found("hooks"));
 	cr_assert(found("config"));
+	cr_assert(found("commondir"));
+	cr_assert_not(found("HEAD"));
+}
+
+Test(git, a_bare_layout_without_one_of_its_names)
+{
+	places.git_dir = (struct str){ 0 };
+	file("HEAD", "");
+	look();
+	cr_assert(found("HEAD"));
+	cr_assert(found("config"));
+	git_dir(".");
+	unlink(arena_printf(&a, "%s/w/HEAD", top));
+	look();
+	cr_assert(found("HEAD"));
+	cr_assert(found("config"));
 }
 
 Test(git, what_the_configuration_names_in_the_workdir)
@@ -201,7 +273,7 @@ Test(git, what_the_configuration_names_in_the_workdir)
 	cr_assert(found("tools/filter.sh"));
 	cr_assert(found("global"));
 	cr_assert(found("absent"));
-	cr_assert_eq(places.git_control_count, 5);
+	cr_assert(found_only(5));
 }
 
 Test(git, what_an_included_configuration_names)
@@ -237,13 +309,19 @@ Test(git, files_that_a_program_is_given)
 	git_dir(".git");
 	file("tools/filter.py", "");
 	file("tools/alias.sh", "");
+	file("alone.sh", "");
+	file("data", "");
 	file(".git/config", "[filter \"x\"]\nclean = python3 'tools/filter.py' --to out/put\n"
+			    "[pager]\nlog = sh -e alone.sh data\n"
+			    "[interactive]\ndiffFilter = sh scripts/absent\n"
 			    "[alias]\na = !./tools/alias.sh $1\nb = log ./tools/filter.py\n"
 			    "[core]\npager = ./tools\n");
 	look();
 	cr_assert(found("tools/filter.py"));
 	cr_assert(found("tools/alias.sh"));
-	cr_assert_eq(places.git_control_count, 2);
+	cr_assert(found("alone.sh"));
+	cr_assert(found("scripts/absent"));
+	cr_assert(found_only(4));
 }
 
 Test(git, nothing_outside_and_never_all_of_the_workdir)
@@ -252,5 +330,5 @@ Test(git, nothing_outside_and_never_all_of_the_workdir)
 	file(".git/config", "[core]\nhooksPath = .\n[core]\nhooksPath = ..\n[core]\n"
 			    "hooksPath = ~/hooks\n[include]\npath = /etc/gitconfig\n");
 	look();
-	cr_assert_eq(places.git_control_count, 0);
+	cr_assert(found_only(0));
 }
