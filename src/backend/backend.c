@@ -39,7 +39,10 @@ int backend_needs(const char *name, const struct caps *caps, const enum cap *nee
 		err_set(err, CORDON_E_UNAVAILABLE, 0, "backend", "the %s backend needs %s (%s)%s%s",
 			name, cap_rows[cap].name, cap_rows[cap].purpose, caps->why[cap] ? ": " : "",
 			caps->why[cap] ? caps->why[cap] : "");
-		return err_hint(err, "%s", cap_rows[cap].fix);
+		return err_hint(err, "%s",
+				caps->inside ? "this is already inside cordon; --fallback degrade "
+					       "adds what Landlock can on top of it"
+					     : cap_rows[cap].fix);
 	}
 	return 0;
 }

@@ -8,10 +8,12 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backend/backend.h"
 #include "backend/probe_in.h"
 #include "base/fd.h"
 #include "base/num.h"
@@ -120,6 +122,7 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 	caps.value[CAP_CLONE3] = call_exists(__NR_clone3);
 	/* A range that holds no descriptor. */
 	caps.value[CAP_CLOSE_RANGE] = syscall(__NR_close_range, ~0u, ~0u, 0) == 0;
+	caps.inside = getenv(LAUNCH_INSIDE) && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 	if (namespaces_filtered()) {
 		caps.value[CAP_USERNS] = 0;
 		caps.why[CAP_USERNS] = "a system call filter around cordon forbids namespaces";

@@ -2,6 +2,7 @@
 /* cordon completion: scripts for shells, made from the tables. */
 #include <string.h>
 
+#include "backend/backend.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "policy/profiles.h"
@@ -42,8 +43,15 @@ static void print_profiles(struct buf *b)
 			buf_addf(b, " %s", f->name);
 }
 
-/* The words an argument can be, a blank before each: the choices it is written as, or the
- * profiles. Nothing where it is anything else. */
+static void print_backends(struct buf *b)
+{
+	buf_adds(b, " auto");
+	for (const struct backend *const *backend = backends; *backend; backend++)
+		buf_addf(b, " %s", (*backend)->name);
+}
+
+/* The words an argument can be, a blank before each: the choices it is written as, the
+ * profiles or the backends. Nothing where it is anything else. */
 static void print_values(struct buf *b, const char *flag, const char *argument)
 {
 	struct str rest = str_of(argument), word;
@@ -51,6 +59,8 @@ static void print_values(struct buf *b, const char *flag, const char *argument)
 
 	if (strcmp(flag, "--profile") == 0 || strcmp(flag, "--sandbox-profile") == 0)
 		print_profiles(b);
+	if (strcmp(flag, "--backend") == 0)
+		print_backends(b);
 	if (!strchr(argument, '|') || strspn(argument, "abcdefghijklmnopqrstuvwxyz|") != rest.n)
 		return;
 	while (more) {
@@ -59,45 +69,117 @@ static void print_values(struct buf *b, const char *flag, const char *argument)
 	}
 }
 
-/* The words a command can start with: the bare ones of its synopsis. */
+static void print_commands(struct buf *b)
+{
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		buf_addf(b, " %s", command_rows[i].name);
+}
+
+/* The words a command can start with: the bare ones of its synopsis, whose alternatives
+ * have blanks around the bar. `help` takes the commands. */
 static void print_subcommands(struct buf *b, const struct command_row *command)
 {
 	struct str rest = str_of(command->synopsis), part, word, tail;
-	bool more = true;
+	bool more = true, begins = true;
 
+	if (command == &command_rows[COMMAND_help]) {
+		print_commands(b);
+		return;
+	}
 	while (more) {
 		more = str_cut(rest, '|', &part, &rest);
 		str_cut(str_trim(part), ' ', &word, &tail);
-		if (word.n && word.p[0] >= 'a' && word.p[0] <= 'z')
+		if (begins && word.n && word.p[0] >= 'a' && word.p[0] <= 'z')
 			buf_addf(b, " %.*s", STR_ARG(word));
+		begins = part.n && part.p[part.n - 1] == ' ';
 	}
 }
 
-static void print_bash(struct buf *b)
+/* A branch for a flag with an argument: its values, or none, for which readline offers
+ * files. */
+static void bash_value(struct buf *b, const char *flag, char letter, const char *argument)
 {
-	buf_adds(b, "_cordon() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\n"
-		    "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-		    "\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"");
-	for (unsigned i = 0; i < COMMAND_COUNT; i++)
-		buf_addf(b, "%s%s", i ? " " : "", command_rows[i].name);
-	buf_adds(b, "\"\n\telse\n\t\tcase $prev in\n"
-		    "\t\t-p | --profile | --sandbox-profile) words=\"");
-	print_profiles(b);
-	buf_adds(b, "\" ;;\n\t\tshow | restore | clear)\n\t\t\tcase ${COMP_WORDS[1]} in\n"
-		    "\t\t\tquarantine) words=$(" PRINT_IDS ") ;;\n"
-		    "\t\t\tprofile) words=\"");
-	print_profiles(b);
-	buf_adds(b, "\" ;;\n\t\t\tesac ;;\n\t\tesac\n\t\t[ -n \"$words\" ] || case "
-		    "${COMP_WORDS[1]} in\n");
+	if (!*argument || *argument == '[')
+		return;
+	buf_adds(b, "\t");
+	if (letter)
+		buf_addf(b, "-%c | ", letter);
+	buf_addf(b, "%s) words=\"", flag);
+	print_values(b, flag, argument);
+	buf_adds(b, "\" ;;\n");
+}
+
+/* What follows each flag, in one function: 1 when the flag takes nothing. */
+static void bash_values(struct buf *b)
+{
+	buf_adds(b, "_cordon_value() {\n\tcase $1 in\n");
+	for (unsigned i = 0; i < OPTION_COUNT; i++)
+		bash_value(b, option_rows[i].flag, option_rows[i].letter, option_rows[i].argument);
+	for (unsigned k = 0; k < KEY_COUNT; k++)
+		if (key_rows[k].flag && key_rows[k].type != TYPE_NETWORK)
+			bash_value(b, key_rows[k].flag, 0, key_rows[k].argument);
+	buf_adds(b, "\t*) return 1 ;;\n\tesac\n}\n");
+}
+
+/* The words of each command that are none of a flag. */
+static void bash_words(struct buf *b)
+{
+	buf_adds(b, "_cordon_words() {\n\tcase $1 in\n");
 	for (unsigned i = 0; i < COMMAND_COUNT; i++) {
-		buf_addf(b, "\t\t%s) words=\"", command_rows[i].name);
+		buf_addf(b, "\t%s) words=\"", command_rows[i].name);
 		print_subcommands(b, &command_rows[i]);
 		each_flag(&command_rows[i], b, bash_flag);
 		buf_adds(b, "\" ;;\n");
 	}
-	buf_adds(b, "\t\tesac\n\tfi\n"
-		    "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}\n"
-		    "complete -o default -F _cordon cordon\n");
+	buf_adds(b, "\tesac\n\tcase $1,$2 in\n\tprofile,show) words=\"");
+	print_profiles(b);
+	buf_adds(b, "\" ;;\n\tquarantine,show | quarantine,restore | quarantine,clear)\n"
+		    "\t\twords=$(" PRINT_IDS ") ;;\n\tesac\n}\n");
+}
+
+static void print_bash(struct buf *b)
+{
+	/* Does the word under the cursor belong to the command that is to be run? bash takes
+	 * "--flag=value" for three words. */
+	static const char rest[] =
+		"_cordon_rest() {\n\tlocal i=2 words word ends=\n"
+		"\t[ \"${COMP_WORDS[1]}\" = run ] && ends=1\n"
+		"\twhile [ $i -lt \"$COMP_CWORD\" ]; do\n"
+		"\t\tword=${COMP_WORDS[i]}\n"
+		"\t\tcase $word in\n"
+		"\t\t--) first=$((i + 1)) && return ;;\n"
+		"\t\t-*)\n"
+		"\t\t\tif [ \"${COMP_WORDS[i+1]}\" = = ]; then i=$((i + 2))\n"
+		"\t\t\telif _cordon_value \"$word\"; then i=$((i + 1)); fi ;;\n"
+		"\t\t*) [ -z \"$ends\" ] || { first=$i && return; } ;;\n"
+		"\t\tesac\n"
+		"\t\ti=$((i + 1))\n"
+		"\tdone\n"
+		"\t[ -n \"$ends\" ] && [ $i -eq \"$COMP_CWORD\" ] && case $cur in\n"
+		"\t-*) false ;;\n\t*) first=$i ;;\n\tesac\n}\n";
+	static const char main_part[] =
+		"_cordon() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} words= first=\n"
+		"\tlocal prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		"\tCOMPREPLY=()\n"
+		"\tif [ \"$cur\" = = ]; then cur=\n"
+		"\telif [ \"$prev\" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+		"\tif [ \"$COMP_CWORD\" -eq 1 ]; then words=$_cordon_commands\n"
+		"\telif _cordon_rest; then\n"
+		"\t\t[ \"$first\" -ne \"$COMP_CWORD\" ] ||\n"
+		"\t\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\")\n"
+		"\t\treturn\n"
+		"\telif ! _cordon_value \"$prev\"; then\n"
+		"\t\t_cordon_words \"${COMP_WORDS[1]}\" \"$prev\"\n\tfi\n"
+		"\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}\n"
+		"complete -o default -F _cordon cordon\n";
+
+	buf_adds(b, "_cordon_commands=\"");
+	print_commands(b);
+	buf_adds(b, "\"\n");
+	bash_values(b);
+	bash_words(b);
+	buf_adds(b, rest);
+	buf_adds(b, main_part);
 }
 
 static void fish_text(struct buf *b, const char *text)

@@ -22,6 +22,24 @@ struct answer {
 
 /* --- printing ----------------------------------------------------------------------------- */
 
+#define INDENT "                   "
+
+/* A line for each key, as it is pasted. */
+static void print_toml(struct buf *b, struct str toml)
+{
+	struct str line;
+	bool more = true;
+	bool several = str_find(toml, '\n') < toml.n;
+
+	buf_addf(b, INDENT "or in config.toml, below [sandbox]:%s", several ? "\n" : " ");
+	while (more) {
+		more = str_cut(toml, '\n', &line, &toml);
+		buf_adds(b, several ? INDENT : "");
+		buf_add_escaped(b, line);
+		buf_addc(b, '\n');
+	}
+}
+
 static void print_verdict(struct buf *b, const struct verdict *v)
 {
 	buf_addf(b, "  %-8s%-9s%s", v->op, v->allowed ? "allowed" : "denied", v->by);
@@ -37,7 +55,7 @@ static void print_verdict(struct buf *b, const struct verdict *v)
 		buf_addf(b, "%19snot enforced here: %s\n", "", v->loose);
 	if (v->fix.flags) {
 		buf_addf(b, "%19sto allow it: %s\n", "", v->fix.flags);
-		buf_addf(b, "%19sor in config.toml, below [sandbox]: %s\n", "", v->fix.toml);
+		print_toml(b, str_of(v->fix.toml));
 	}
 	if (v->fix.remark) {
 		buf_addf(b, "%19sbut not as things are: ", "");
@@ -48,8 +66,8 @@ static void print_verdict(struct buf *b, const struct verdict *v)
 		buf_addf(b, "%19s%s\n", "", v->fix.note);
 	if (v->fix.why_not)
 		buf_addf(b, "%19s%s\n", "", v->fix.why_not);
-	if (v->fix.opens_secret)
-		buf_addf(b, "%19swarning: %s\n", "", FIX_SECRET_WARNING);
+	if (fix_warning(&v->fix))
+		buf_addf(b, "%19swarning: %s\n", "", fix_warning(&v->fix));
 }
 
 static json_t *verdict_to_json(const struct verdict *v)
@@ -274,8 +292,6 @@ static int explain_all(struct answer *a)
 
 /* --- the last run --------------------------------------------------------------------------- */
 
-#define INDENT "                   "
-
 /* Appends obj[key], which may have come from inside a sandbox; nothing when it is not
  * there. */
 static void print_member(struct answer *a, const char *before, const json_t *obj, const char *key,
@@ -290,10 +306,24 @@ static void print_member(struct answer *a, const char *before, const json_t *obj
 	buf_adds(&a->text, after);
 }
 
+/* The same, followed by blanks up to a width. */
+static void print_padded(struct answer *a, const char *before, const json_t *obj, const char *key,
+			 size_t width)
+{
+	size_t wanted = a->text.n + strlen(before) + width;
+
+	print_member(a, before, obj, key, "");
+	while (a->text.n < wanted && !a->text.failed)
+		buf_addc(&a->text, ' ');
+}
+
 static void print_last_fix(struct answer *a, const json_t *fix)
 {
+	struct str toml;
+
 	print_member(a, INDENT "to allow it: ", fix, "flags", "\n");
-	print_member(a, INDENT "or in config.toml, below [sandbox]: ", fix, "toml", "\n");
+	if (json_get_text(fix, "toml", a->o->arena, &toml))
+		print_toml(&a->text, toml);
 	print_member(a, INDENT "but not as things are: ", fix, "remark", "\n");
 	print_member(a, INDENT, fix, "note", "\n");
 	print_member(a, INDENT "warning: ", fix, "warning", "\n");
@@ -304,8 +334,9 @@ static void print_last_violation(struct answer *a, const json_t *v)
 	json_int_t count = json_integer_value(json_object_get(v, "count"));
 
 	print_member(a, "", v, "object", "\n");
-	print_member(a, "  ", v, "op", " denied ");
-	print_member(a, " ", v, "rule", "");
+	print_padded(a, "  ", v, "op", 8);
+	buf_adds(&a->text, "denied   ");
+	print_member(a, "", v, "rule", "");
 	print_member(a, " [", v, "origin", "]");
 	print_member(a, "\n" INDENT "source ", v, "source", "");
 	print_member(a, ", by ", v, "program", "");

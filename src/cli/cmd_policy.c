@@ -9,7 +9,25 @@
 
 enum format { FORMAT_PLAN, FORMAT_JSON, FORMAT_BWRAP };
 
-/* One option and its values a line, as it could be pasted into a shell. */
+/* The lowest that are free: some shells know none of two digits. */
+#define FIRST_FD 3
+
+/* Each hidden file is an empty one of its own, which a descriptor brings along. */
+static int number_descriptors(struct arena *a, struct bwrap_args *args, struct cordon_error *err)
+{
+	size_t next = FIRST_FD;
+
+	vec_each(slot, &args->empty_file_slots) {
+		const char *number = arena_printf(a, "%zu", next++);
+
+		if (!number)
+			return err_nomem(err, "render");
+		args->options.at[*slot] = number;
+	}
+	return 0;
+}
+
+/* One option and its values a line, as it can be pasted into a shell. */
 static void print_bwrap(struct buf *b, const struct bwrap_args *args)
 {
 	buf_adds(b, "bwrap");
@@ -19,7 +37,10 @@ static void print_bwrap(struct buf *b, const struct bwrap_args *args)
 		buf_adds(b, option ? " \\\n  " : " ");
 		out_shell_quote(b, str_of(*word));
 	}
-	buf_adds(b, " \\\n  -- COMMAND\n");
+	buf_adds(b, " \\\n  -- COMMAND");
+	for (size_t i = 0; i < args->empty_file_slots.n; i++)
+		buf_addf(b, " %zu</dev/null", FIRST_FD + i);
+	buf_addc(b, '\n');
 }
 
 static json_t *bwrap_to_json(const struct bwrap_args *args)
@@ -35,7 +56,8 @@ static json_t *bwrap_to_json(const struct bwrap_args *args)
 		bad |= json_array_append_new(list, item);
 	}
 	if (!bad)
-		return json_pack("{s:o}", "arguments", list);
+		return json_pack("{s:o, s:i, s:i}", "arguments", list, "first_empty_descriptor",
+				 FIRST_FD, "empty_descriptors", (int)args->empty_file_slots.n);
 	json_decref(list);
 	return NULL;
 }
@@ -50,10 +72,13 @@ static int render(struct opts *o, const struct plan *plan, enum format format)
 	case FORMAT_JSON:
 		return out_json(o, plan_to_json(plan));
 	case FORMAT_PLAN:
+		if (opts_given(o, OPTION_JSON))
+			return out_json(o, plan_to_json(plan));
 		plan_print(&b, plan);
 		break;
 	case FORMAT_BWRAP:
-		if (bwrap_options(o->arena, plan, &args, &err) < 0)
+		if (bwrap_options(o->arena, plan, &args, &err) < 0 ||
+		    number_descriptors(o->arena, &args, &err) < 0)
 			return out_error(o, &err);
 		if (opts_given(o, OPTION_JSON))
 			return out_json(o, bwrap_to_json(&args));

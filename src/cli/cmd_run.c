@@ -142,7 +142,7 @@ static void say_uncounted(const struct runner *r)
 
 	if (execute_output_asked(plan->policy) && (shown & 6u) != 6u)
 		out_loud("limits.output is not held for %s, which cordon does not carry; "
-			 "--capture lets it",
+			 "--capture with --result FILE, or --json, lets it",
 			 shown & 2u ? "standard error" : "standard output");
 }
 

@@ -6,14 +6,21 @@
 
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "fmt/located.h"
 
 #define MARK "(cordon) "
 
-static const char *user_shell(void)
+static const char *user_shell(const struct opts *o)
 {
 	const char *shell = getenv("SHELL");
 
-	return shell && shell[0] == '/' && access(shell, X_OK) == 0 ? shell : "/bin/sh";
+	if (shell && shell[0] == '/' && access(shell, X_OK) == 0)
+		return shell;
+	if (shell && *shell)
+		out_note(o,
+			 "SHELL is %s, which is no program that can be executed; this is /bin/sh",
+			 quote(str_of(shell)).text);
+	return "/bin/sh";
 }
 
 /* bash has its prompt from its start files and asks PROMPT_COMMAND before each; others
@@ -21,8 +28,9 @@ static const char *user_shell(void)
 static int mark_prompt(struct arena *a, const char *shell)
 {
 	const char *name = strrchr(shell, '/') + 1, *before = getenv("PROMPT_COMMAND");
-	const char *command = arena_printf(a, "%s%scase $PS1 in '" MARK "'*) ;; "
-					      "*) PS1='" MARK "'$PS1 ;; esac",
+	const char *command = arena_printf(a,
+					   "%s%scase $PS1 in '" MARK "'*) ;; "
+					   "*) PS1='" MARK "'$PS1 ;; esac",
 					   before ? before : "", before && *before ? "\n" : "");
 
 	if (strcmp(name, "bash") == 0)
@@ -51,8 +59,8 @@ static char **shell_argv(struct arena *a, const char *shell, char **rest)
 
 int cmd_shell(struct opts *o)
 {
-	const char *shell = user_shell();
 	struct cordon_error err;
+	const char *shell;
 
 	if (o->words.n || opts_given(o, OPTION_JSON)) {
 		err_set(&err, CORDON_E_USAGE, 0, "usage", "%s",
@@ -61,6 +69,7 @@ int cmd_shell(struct opts *o)
 		err_hint(&err, "'cordon run' is for single commands");
 		return out_error(o, &err);
 	}
+	shell = user_shell(o);
 	o->rest = shell_argv(o->arena, shell, o->rest);
 	if (!o->rest || mark_prompt(o->arena, shell) < 0) {
 		err_nomem(&err, "shell");

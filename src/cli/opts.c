@@ -383,7 +383,8 @@ int opts_words(const struct opts *o, size_t least, size_t most, struct cordon_er
 			quote(str_of(*o->rest)).text);
 	else
 		return 0;
-	return err_hint(err, "wanted: cordon %s %s", o->command->name, o->command->synopsis);
+	return err_hint(err, "wanted: cordon %s%s%s", o->command->name,
+			*o->command->synopsis ? " " : "", o->command->synopsis);
 }
 
 int opts_choice(const struct opts *o, enum option option, const char *const *words, int absent,

@@ -217,6 +217,11 @@ int result_file_open(struct arena *a, const char *spec, const char *workdir,
 	ret->shown = spec;
 	if (str_starts(str_of(spec), STR("fd:")))
 		return open_descriptor(ret, str_of(spec + 3), err);
+	if (strcmp(spec, "-") == 0) {
+		err_set(err, CORDON_E_USAGE, 0, stage, "--result -: '-' names no file here");
+		return err_hint(err, "--json prints the result; --result fd:1 puts it behind the "
+				     "command's output, --result ./- into a file of that name");
+	}
 	r = open_path(a, ret, workdir ? workdir : ".", err);
 	if (r < 0)
 		result_file_close(ret);

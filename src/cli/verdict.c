@@ -251,6 +251,26 @@ static int rebuild(const struct explainer *e, struct arena *a, const struct chan
 	return r < 0 ? r : policy_build(a, &in, &ret->policy, err);
 }
 
+/* The line of one key, which holds all the changes to it: TOML takes a key once. Nothing
+ * when an earlier change had the key. */
+static void print_toml_line(struct buf *b, const struct change *changes, size_t n, size_t at)
+{
+	const struct key_row *row = &key_rows[changes[at].key];
+	bool list = key_type_is_list(row->type) && changes[at].text != all_hosts;
+
+	for (size_t i = 0; i < at; i++)
+		if (changes[i].key == changes[at].key)
+			return;
+	buf_addf(b, "%s%s = %s", at ? "\n" : "", row->name, list ? "[" : "");
+	for (size_t i = at; i < n; i++) {
+		if (changes[i].key != changes[at].key)
+			continue;
+		buf_adds(b, i > at ? ", " : "");
+		toml_print_string(b, str_of(changes[i].text));
+	}
+	buf_adds(b, list ? "]" : "");
+}
+
 static void name_fix(const struct explainer *e, const struct change *changes, size_t n,
 		     struct fix *fix)
 {
@@ -259,17 +279,31 @@ static void name_fix(const struct explainer *e, const struct change *changes, si
 
 	for (size_t i = 0; i < n; i++) {
 		const struct key_row *row = &key_rows[changes[i].key];
-		bool list = key_type_is_list(row->type) && changes[i].text != all_hosts;
 
 		buf_addf(&flags, "%s%s%c", i ? " " : "", row->flag,
 			 row->type == TYPE_NETWORK ? '=' : ' ');
 		out_shell_quote(&flags, str_of(changes[i].text));
-		buf_addf(&toml, "%s%s = %s", i ? "; " : "", row->name, list ? "[" : "");
-		toml_print_string(&toml, str_of(changes[i].text));
-		buf_adds(&toml, list ? "]" : "");
+		print_toml_line(&toml, changes, n, i);
 	}
 	fix->flags = keep(e, &flags);
 	fix->toml = keep(e, &toml);
+}
+
+/* What a grant on a path opens beyond what was asked for, when that is a great deal; an
+ * empty path is that of a set, which opens what it says. */
+static const char *breadth(const struct places *places, struct str path)
+{
+	if (!path.n)
+		return NULL;
+	if (str_eq(path, STR("/")))
+		return "that opens the whole machine";
+	if (str_eq(path, places->home))
+		return "that opens your whole home directory";
+	if (str_eq(path, STR("/etc")))
+		return "that opens the settings of the whole machine";
+	if (path_below(places->workdir, path) && !str_eq(path, places->workdir))
+		return "that opens a directory above the workdir, and all that is in it";
+	return NULL;
 }
 
 static bool is_secret(const struct policy *policy, struct str object)
@@ -292,7 +326,8 @@ static bool compiles(const struct explainer *e, struct situation *changed, struc
 /* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
  * enforced counts only when nothing else helps. */
 static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
-		     const struct change *changes, size_t n, bool must_compile, struct fix *fix)
+		     struct str granted, const struct change *changes, size_t n, bool must_compile,
+		     struct fix *fix)
 {
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };
 	struct situation changed;
@@ -309,6 +344,7 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 		return false;
 	name_fix(e, changes, n, fix);
 	fix->opens_secret = is_secret(e->setup.situation.policy, object);
+	fix->breadth = breadth(&e->setup.situation.places, granted);
 	fix->remark = good ? NULL : arena_dup(e->opts->arena, str_of(err.message));
 	return true;
 }
@@ -338,20 +374,41 @@ static const struct {
 	{ POLICY_EXEC, { KEY_READ, KEY_EXEC } },
 };
 
-static bool try_candidates(const struct explainer *e, enum policy_op op, struct str object,
-			   const char *path, bool must_compile, struct fix *fix)
+#define CHANGES_MAX 4
+
+/* Where the system's loader and libraries may not be executed no program starts, whatever
+ * is granted on itself. */
+static size_t runtime_first(const struct explainer *e, enum policy_op op, struct change *changes)
 {
+	struct decision d;
+
+	if (op != POLICY_EXEC ||
+	    policy_allows(e->setup.situation.policy, POLICY_EXEC, STR("/usr/lib"), &d))
+		return 0;
+	changes[0] = (struct change){ KEY_READ, "@runtime" };
+	changes[1] = (struct change){ KEY_EXEC, "@system-exec" };
+	return 2;
+}
+
+/* `granted` is the path of the grants, `path` the same as it is written. */
+static bool try_candidates(const struct explainer *e, enum policy_op op, struct str object,
+			   struct str granted, const char *path, bool must_compile, struct fix *fix)
+{
+	struct change changes[CHANGES_MAX];
+	size_t before = runtime_first(e, op, changes);
+
+	if (before && try_path(e, op, object, STR(""), changes, before, must_compile, fix))
+		return true;
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
-		struct change changes[2];
-		size_t n = 0;
+		size_t n = before;
 
 		if (candidates[i].op != op)
 			continue;
-		for (; n < 2 && candidates[i].keys[n] != KEY_COUNT; n++) {
-			changes[n].key = candidates[i].keys[n];
+		for (size_t k = 0; k < 2 && candidates[i].keys[k] != KEY_COUNT; k++, n++) {
+			changes[n].key = candidates[i].keys[k];
 			changes[n].text = changes[n].key == KEY_HIDDEN_WRITES ? "allow" : path;
 		}
-		if (try_path(e, op, object, changes, n, must_compile, fix))
+		if (try_path(e, op, object, granted, changes, n, must_compile, fix))
 			return true;
 	}
 	return false;
@@ -391,7 +448,7 @@ static bool try_above(const struct explainer *e, enum policy_op op, struct str o
 	struct str above = existing_above(e, object);
 
 	if (op != POLICY_WRITE || above.n <= 1 ||
-	    !try_candidates(e, op, object, spell(e, above), true, fix))
+	    !try_candidates(e, op, object, above, spell(e, above), true, fix))
 		return false;
 	fix->note = "all of that directory, since the file does not exist yet";
 	return true;
@@ -402,9 +459,9 @@ static void find_path_fix(const struct explainer *e, enum policy_op op, struct s
 {
 	const char *path = spell(e, object);
 
-	if (path && *path && !try_candidates(e, op, object, path, true, &v->fix) &&
+	if (path && *path && !try_candidates(e, op, object, object, path, true, &v->fix) &&
 	    !try_above(e, op, object, &v->fix) &&
-	    !try_candidates(e, op, object, path, false, &v->fix))
+	    !try_candidates(e, op, object, object, path, false, &v->fix))
 		v->fix.why_not = why_not(v->layer);
 }
 

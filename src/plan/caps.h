@@ -26,6 +26,8 @@ struct caps {
 	/* Assumed, not tried: trying costs more than failing once. */
 	bool assumed[CAP_COUNT];
 	const char *bwrap_path;
+	/* Around this process is another cordon, whose filter forbids namespaces. */
+	bool inside;
 };
 
 struct cap_row {

@@ -439,6 +439,18 @@ int plan_compile(struct arena *a, const struct plan_input *in, struct plan **ret
 	return r;
 }
 
+/* What does help, where another backend or profile would not. */
+static const char *remedy(enum op_kind op)
+{
+	if (op == OP_NET_HOST)
+		return "a list of hosts cannot be enforced yet: --allow-network alone opens the "
+		       "whole network, without it there is none";
+	if (op == OP_HIDE_GLOB)
+		return "this backend cannot hide what matches a pattern: name the paths, or the "
+		       "directory they are in";
+	return "choose another --backend or --profile, or accept the loss with --fallback degrade";
+}
+
 int plan_check(const struct plan *plan, struct cordon_error *err)
 {
 	vec_each(loss, &plan->degraded) {
@@ -452,8 +464,7 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 		if (loss->missing != CAP_COUNT)
 			return err_hint(err, "%s; or use --fallback degrade",
 					cap_rows[loss->missing].fix);
-		return err_hint(err, "choose another --backend or --profile, or accept the loss "
-				     "with --fallback degrade");
+		return err_hint(err, "%s", remedy(loss->op));
 	}
 	return 0;
 }

@@ -93,7 +93,10 @@ static int place_glob(struct tree *t, const struct rule *rule)
 	if (rule->right == RIGHT_DENY &&
 	    policy_number(c->in->policy, KEY_PROTECT) != PROTECT_EXACT) {
 		refuse_rule(c, rule, "hiding what exists by a pattern needs protect = \"exact\"");
-		return err_hint(c->err, "add --protect exact, or name the paths");
+		if (c->in->claims->enforces[OP_HIDE_GLOB])
+			return err_hint(c->err, "add --protect exact, or name the paths");
+		return err_hint(c->err, "name the paths, or the directory they are in: this "
+					"backend cannot hide what matches a pattern");
 	}
 	op = plan_emit(c, rule->right == RIGHT_DENY ? OP_HIDE_GLOB : OP_GUARD_GLOB, rule->path);
 	if (op)

@@ -13,6 +13,8 @@
 #define SHARED_NAME_MAX 64
 #define PART false
 #define WHOLE true
+/* A word for no cache at all, which no list can spell. */
+#define NO_CACHE "none"
 
 const struct cache_row cache_rows[] = {
 #define CACHE(id, dir, at, variable, tail, names, before, reach) \
@@ -28,6 +30,8 @@ int cache_check_name(const struct statement *s, struct cordon_error *err)
 	const char *near;
 	size_t n = 0;
 
+	if (str_eq(s->text, STR(NO_CACHE)))
+		return 0;
 	for (const struct cache_row *row = cache_rows; row->name; row++) {
 		if (str_eq(s->text, str_of(row->name)))
 			return 0;
@@ -57,6 +61,15 @@ static bool is_listed(const struct policy *p, const struct cache_row *row)
 		if (str_eq(s->text, str_of(row->name)))
 			return true;
 	return false;
+}
+
+/* Lists of several sources add up, so the word undoes what the profile lists. */
+static bool any_is_wanted(const struct policy *p)
+{
+	vec_each(s, &p->effective_lists[KEY_CACHES].items)
+		if (str_eq(s->text, STR(NO_CACHE)))
+			return false;
+	return p->effective_lists[KEY_CACHES].items.n > 0;
 }
 
 static const char *moved_to(const struct builder *b, const struct cache_row *row)
@@ -215,7 +228,7 @@ int build_caches(struct builder *b)
 	const char *dir;
 	int r = 0;
 
-	if (!p->confined || !p->places.cordon_home.n || !p->effective_lists[KEY_CACHES].items.n)
+	if (!p->confined || !p->places.cordon_home.n || !any_is_wanted(p))
 		return 0;
 	p->caches_lost = b->in->no_caches;
 	if (p->caches_lost)

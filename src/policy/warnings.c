@@ -72,6 +72,18 @@ static int warn_opened(struct policy *p, const struct rule *rule, const struct r
 	return warn(p, text.failed ? NULL : arena_dup(p->arena, buf_str(&text)), err);
 }
 
+/* Nothing there is as it should be: files for many projects mention what only some of them
+ * have, and a grant that was given for this run may be for what the command is to make. */
+static bool may_be_absent(const struct policy *p, const struct rule *rule)
+{
+	enum source source = rule->origin.source;
+
+	if (source == SOURCE_SYSTEM || source == SOURCE_USER)
+		return rule->right == RIGHT_DENY || rule->right == RIGHT_READ;
+	return source == SOURCE_FLAGS && rule->right == RIGHT_WRITE &&
+	       policy_decide(p, path_parent(rule->path)).data == ACCESS_WRITE;
+}
+
 /* A rule that somebody wrote for a path where nothing is may be a typing error; a deny
  * holds all the same, should it appear. */
 static int warn_absent(struct policy *p, const struct rule *rule, struct cordon_error *err)
@@ -79,7 +91,8 @@ static int warn_absent(struct policy *p, const struct rule *rule, struct cordon_
 	autobuf struct buf text = buf_make(16384);
 
 	if (rule->origin.source == SOURCE_PROFILE || rule->kind == RULE_GLOB || rule->set ||
-	    rule->flags & (RULE_ALIAS | RULE_OPTIONAL) || rule->node.type != NODE_ABSENT)
+	    rule->flags & (RULE_ALIAS | RULE_OPTIONAL) || rule->node.type != NODE_ABSENT ||
+	    may_be_absent(p, rule))
 		return 0;
 	origin_print(&text, &rule->origin);
 	buf_addf(&text, ": %s ", right_to_string(rule->right));

@@ -9,6 +9,11 @@ static bool set_optional(json_t *row, const char *key, const char *text)
 	return !text || json_set_text(row, key, str_of(text));
 }
 
+const char *fix_warning(const struct fix *fix)
+{
+	return fix->opens_secret ? FIX_SECRET_WARNING : fix->breadth;
+}
+
 json_t *fix_to_json(const struct fix *fix)
 {
 	json_t *row;
@@ -20,7 +25,7 @@ json_t *fix_to_json(const struct fix *fix)
 	    json_set_text(row, "toml", str_of(fix->toml)) &&
 	    set_optional(row, "remark", fix->remark) && set_optional(row, "note", fix->note) &&
 	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0 &&
-	    set_optional(row, "warning", fix->opens_secret ? FIX_SECRET_WARNING : NULL))
+	    set_optional(row, "warning", fix_warning(fix)))
 		return row;
 	json_decref(row);
 	return NULL;

@@ -17,10 +17,14 @@ struct fix {
 	const char *remark;	/* why that cannot be enforced here; NULL: it can */
 	const char *note;	/* what it does beyond that; NULL: nothing */
 	const char *why_not;	/* when there is none */
+	const char *breadth;	/* the great deal that it opens besides; NULL: nothing */
 	bool opens_secret;
 };
 
 #define FIX_SECRET_WARNING "that gives a secret away"
+
+/* What whoever follows it must know first, as one clause; NULL: nothing. */
+const char *fix_warning(const struct fix *fix);
 
 /* An object, or null when there is no fix; NULL: out of memory. */
 json_t *fix_to_json(const struct fix *fix);

@@ -105,8 +105,8 @@ static void print_fix(struct buf *b, const struct fix *fix)
 		buf_adds(b, "; nothing that can be enforced here allows it");
 	if (fix->note)
 		buf_addf(b, " (%s)", fix->note);
-	if (fix->opens_secret)
-		buf_adds(b, " (warning: " FIX_SECRET_WARNING ")");
+	if (fix_warning(fix))
+		buf_addf(b, " (warning: %s)", fix_warning(fix));
 }
 
 static void print_advice(struct buf *b, const struct violation *v,

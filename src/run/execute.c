@@ -137,8 +137,10 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 	/* A program that may not even be read needs its loader and libraries too. */
 	if (!d.exec_rule && d.data == ACCESS_NONE)
 		return err_hint(err,
-				"programs need --allow-read @runtime --allow-exec @system-exec; "
-				"one that lies elsewhere both for itself too");
+				"no program can start without its loader and libraries: "
+				"--allow-read @runtime --allow-exec @system-exec; a program "
+				"outside the system's directories also needs --allow-read and "
+				"--allow-exec of its own path");
 	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
 			program);
 }

@@ -73,8 +73,10 @@ static int check_workdir(const struct places *p, struct node node, bool chosen,
 {
 	const char *unlikely = chosen ? NULL : unlikely_workdir(p);
 
-	if (node.type == NODE_ABSENT)
-		return err_set(err, CORDON_E_PATH, ENOENT, stage, "workdir %s", p->workdir.p);
+	if (node.type == NODE_ABSENT) {
+		err_set(err, CORDON_E_PATH, ENOENT, stage, "workdir %s", p->workdir.p);
+		return err_hint(err, "make it first, or name another with -C");
+	}
 	if (node.type != NODE_DIR)
 		return err_set(err, CORDON_E_PATH, ENOTDIR, stage, "workdir %s", p->workdir.p);
 	if (access(p->workdir.p, R_OK | X_OK) < 0)
@@ -127,6 +129,8 @@ static int settle_cordon_home(struct arena *a, const struct situation_options *o
 	struct node node;
 	int r;
 
+	if (chosen && !*chosen)
+		chosen = NULL;
 	if (chosen && chosen[0] != '/') {
 		err_set(err, CORDON_E_CONFIG, 0, stage,
 			"CORDON_HOME '%.80s' is not an absolute path", chosen);

@@ -277,7 +277,7 @@ static int make_kept(struct situation *s, struct policy_input *in, struct cordon
 		*err = why;
 		return r;
 	}
-	in->no_caches = r < 0;
+	in->no_caches |= r < 0;
 	if (r == 0 && !made)
 		return 0;
 	r = open_world(s, err);
@@ -303,6 +303,8 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 	in.profile = options->profile;
 	in.flags = options->flags;
 	in.no_sandbox = options->no_sandbox;
+	/* The cordon around this one keeps its home closed. */
+	in.no_caches = is_inside(&s);
 	r = policy_build(a, &in, &s.policy, err);
 	if (r == 0 && options->make_home && home_is_open(&s)) {
 		r = make_home(&s, err);

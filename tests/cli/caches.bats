@@ -268,3 +268,13 @@ share_tmp = "x"' >.cordon.toml
 	run -125 cordon run -- true
 	assert_contains "share_tmp"
 }
+
+@test "no caches at all" {
+	needs native
+	run -0 --separate-stderr cordon run -q --tmp shared -- sh -c 'echo "$XDG_CACHE_HOME"'
+	assert_contains "$KEPT"
+	run -0 --separate-stderr cordon run -q --tmp shared --caches none -- sh -c 'echo "$XDG_CACHE_HOME"'
+	refute_contains "$KEPT"
+	run -0 --separate-stderr cordon run --json --tmp shared --caches none -- true
+	assert_json '(.enforced + .degraded) | index("caches") | not'
+}

@@ -81,3 +81,50 @@ fish_completes() {
 	fish_completes "cordon profile --allow-r"
 	fish_completes "cordon nosuch"
 }
+
+# bash_completes WORD... is WANTED...: the last word before "is" is the one under the cursor.
+bash_completes() {
+	COMP_WORDS=()
+	while [ "$1" != is ]; do
+		COMP_WORDS+=("$1")
+		shift
+	done
+	shift
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_cordon
+	assert_equal "${COMP_WORDS[*]}: ${COMPREPLY[*]}" "${COMP_WORDS[*]}: $*"
+}
+
+@test "bash completes commands, words, flags and values" {
+	eval "$(cordon completion bash)"
+	bash_completes cordon exp is explain
+	bash_completes cordon help qu is quarantine
+	bash_completes cordon policy re is render
+	bash_completes cordon policy bw is
+	bash_completes cordon policy render --format '' is plan json bwrap
+	bash_completes cordon run --report '' is none output writes all
+	bash_completes cordon run --report = wr is writes
+	bash_completes cordon run --report = is none output writes all
+	bash_completes cordon run --backend la is landlock
+	bash_completes cordon run --mode rw is rwx
+	bash_completes cordon config check --as pro is project
+	bash_completes cordon run -p str is strict
+	# Nothing of cordon's own: readline offers files then.
+	bash_completes cordon run --allow-write '' is
+	bash_completes cordon config check --file '' is
+}
+
+@test "bash completes the command to be run" {
+	eval "$(cordon completion bash)"
+	mkdir "$SCRATCH/bin"
+	printf '#!/bin/sh\n' >"$SCRATCH/bin/tool-of-this-test"
+	chmod +x "$SCRATCH/bin/tool-of-this-test"
+	PATH=$SCRATCH/bin:$PATH
+	bash_completes cordon run tool-of-this is tool-of-this-test
+	bash_completes cordon run -p strict --report = all -- tool-of-this is tool-of-this-test
+	bash_completes cordon explain -- tool-of-this is tool-of-this-test
+	# Its arguments are files, and its flags its own.
+	bash_completes cordon run tool-of-this-test --allow-r is
+	bash_completes cordon run -- tool-of-this-test --allow-r is
+	bash_completes cordon explain tool-of-this is
+}

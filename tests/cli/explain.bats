@@ -65,6 +65,36 @@ paste_flags() {
 	assert_equal "$(verdict read allowed)" true
 }
 
+@test "a fix for a program starts it, by flags and in TOML" {
+	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
+	run -0 --separate-stderr cordon explain --json -p custom --exec /usr/bin/true
+	local flags toml
+	flags=$(verdict exec fix.flags)
+	toml=$(verdict exec fix.toml)
+	assert_equal "$flags" "--allow-read @runtime --allow-exec @system-exec"
+	run -0 --separate-stderr bash -c "\"\$0\" run -q -p custom $flags --allow-write . -- /usr/bin/true" "$CORDON"
+	mkdir "$HOME/.cordon"
+	printf '[sandbox]\n%s\nwrite = ["."]\n' "$toml" >"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon run -q -p custom -- /usr/bin/true
+	rm "$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon explain -p custom --exec /opt/x/tool
+	assert_contains 'exec = ["@system-exec", "/opt/x/tool"]'
+}
+
+@test "a fix that opens a great deal says so" {
+	# The profile shows nothing, so that the home of the tests is no private place.
+	local nothing=(-p custom --tmp shared)
+	run -0 --separate-stderr cordon explain --json "${nothing[@]}" --write "$HOME/absent" /etc/absent ..
+	assert_json '.objects[0].verdicts[0].fix.warning == "that opens your whole home directory"'
+	assert_json '.objects[1].verdicts[0].fix.warning | contains("whole machine")'
+	assert_json '.objects[2].verdicts[0].fix.warning | contains("above the workdir")'
+	run -0 --separate-stderr cordon explain "${nothing[@]}" --write "$HOME/absent"
+	assert_contains "warning: that opens your whole home directory"
+	mkdir "$HOME/part"
+	run -0 --separate-stderr cordon explain --json "${nothing[@]}" --write "$HOME/part"
+	assert_json '.objects[0].verdicts[0].fix | has("flags") and (has("warning") | not)'
+}
+
 @test "what nothing opens says why" {
 	mkdir "$HOME/.cordon"
 	run -0 --separate-stderr cordon explain --json --read "$HOME/.cordon/x"

@@ -112,6 +112,7 @@ print(os.environ["TMPDIR"])'
 	run cordon run -q "${SEE[@]}" -- env HOME=/usr "$NESTED" run -- true
 	assert_status 125
 	assert_contains "forbids namespaces"
+	assert_contains "already inside cordon; --fallback degrade"
 }
 
 @test "16 sandboxes inside each other, and a clear end" {

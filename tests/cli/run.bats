@@ -49,6 +49,29 @@ needs_backend() {
 		fail "no place" "$(outcome)"
 }
 
+@test "hints name what works" {
+	needs_backend
+	run -125 --separate-stderr cordon run --allow-network=example.com true
+	[[ $stderr == *"a list of hosts cannot be enforced yet: --allow-network alone"* ]] ||
+		fail "hosts" "$(outcome)"
+	run --separate-stderr cordon run --deny '*.pem' true
+	[[ $status -eq 0 || $stderr == *"hint: "*"name the paths"* ]] || fail "glob" "$(outcome)"
+	run -0 --separate-stderr cordon run --output 10 true
+	[[ $stderr == *"--capture with --result FILE, or --json, lets it"* ]] || fail "output" "$(outcome)"
+}
+
+@test "what a grant is to make need not be there, what a file for many projects names neither" {
+	needs_backend
+	mkdir "$HOME/.cordon"
+	printf '[sandbox]\ndeny = ["/opt/absent-deny"]\nread = ["/opt/absent-read"]\n' \
+		>"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon run --allow-write "$WORKDIR/.claude" true
+	[[ $stderr != *"nothing is there now"* ]] || fail "warned" "$(outcome)"
+	run -0 --separate-stderr cordon run --allow-read "$WORKDIR/absent" true
+	[[ $stderr == *"--allow-read: read $WORKDIR/absent: nothing is there now"* ]] ||
+		fail "not warned" "$(outcome)"
+}
+
 @test "-q does not hide the loss of what is required" {
 	needs_backend
 	run -0 --separate-stderr cordon run -q --fallback degrade --allow-network=example.com true

@@ -15,6 +15,8 @@ load helper
 		assert_output works
 	done
 	run -0 env -u SHELL "$CORDON" shell -q -- -c 'echo works'
+	run -0 env SHELL=/none "$CORDON" shell -- -c 'echo works'
+	assert_contains "SHELL is '/none'"
 }
 
 @test "it is confined like any command" {

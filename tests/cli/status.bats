@@ -173,6 +173,23 @@ extends = \"strict\""
 	assert_json '.arguments | map(.argument) | index("--unshare-net")'
 }
 
+@test "what is rendered for bwrap runs as it is printed" {
+	command -v bwrap >/dev/null || must_or_skip "no bwrap here"
+	cordon run -q --backend bwrap true || must_or_skip "the bwrap backend does not work here"
+	# Shown, not in a private place; a file that is hidden and one that is not.
+	echo secret >"$HOME/.netrc"
+	run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap --tmp shared --caches none
+	assert_contains "</dev/null"
+	refute_contains " FD "
+	sed "s|COMMAND|sh -c 'echo ran; cat ~/.netrc'|" <<<"$output" >command
+	run --separate-stderr bash command
+	assert_output ran
+	run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap --tmp shared --caches none --json
+	assert_json '.empty_descriptors >= 1 and (.arguments | map(.argument) | index("3"))'
+	run -0 --separate-stderr cordon --json policy render --format plan
+	assert_json '.operations | map(.op) | index("env-clear")'
+}
+
 @test "a plan does not show the values of variables" {
 	run -0 --separate-stderr env HARMLESS=the-value-of-it "$CORDON" policy render --format json
 	refute_contains the-value-of-it

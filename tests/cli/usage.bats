@@ -191,3 +191,15 @@ refused() {
 	run -0 cordon -q status
 	assert_contains "mode"
 }
+
+@test "an empty CORDON_HOME is none, and hints name the way on" {
+	run -0 --separate-stderr env CORDON_HOME= "$CORDON" config path
+	assert_contains "$HOME/.cordon/config.toml"
+	run -125 --separate-stderr cordon run -C "$SCRATCH/absent" true
+	[[ $stderr == *"hint: make it first, or name another with -C"* ]] || fail "no hint" "$(outcome)"
+	run -125 --separate-stderr cordon version x
+	assert_equal "${stderr##*hint: }" "wanted: cordon version"
+	run -125 --separate-stderr cordon run --result - true
+	[[ $stderr == *"--result fd:1"* ]] || fail "no hint" "$(outcome)"
+	refute_file ./-
+}
