@@ -23,7 +23,8 @@ help:	## this list
 
 run:	## install what is missing, build, and show what cordon does
 	@tools/deps build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@$(NINJA) -C $(BUILD) cordon
 	@tools/demo $(BUILD)/cordon
 
 test:	## install what is missing, build, and run every test
