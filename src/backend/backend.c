@@ -129,12 +129,14 @@ static int not_built(const struct backend *b, struct cordon_error *err)
 	return err_hint(err, "use --backend auto; 'cordon doctor' lists what there is");
 }
 
-/* Compiles for one backend; a loss of something required is an error unless accepted. */
+/* Compiles for one backend; a loss of something required is an error unless accepted. A
+ * plan that is refused reaches nobody: what it enforces will not be enforced. */
 static int try_backend(struct arena *a, struct plan_input *in, const struct caps *caps,
 		       const struct backend *b, bool accept_losses, struct plan **ret,
 		       struct cordon_error *err)
 {
 	struct claims *claims = arena_new(a, struct claims);
+	struct plan *plan;
 	int r;
 
 	if (!claims)
@@ -148,8 +150,12 @@ static int try_backend(struct arena *a, struct plan_input *in, const struct caps
 	claims->backend = b->name;
 	claims->caps = caps;
 	in->claims = claims;
-	r = plan_compile(a, in, ret, err);
-	return r < 0 || accept_losses ? r : plan_check(*ret, err);
+	r = plan_compile(a, in, &plan, err);
+	if (r == 0 && !accept_losses)
+		r = plan_check(plan, err);
+	if (r == 0)
+		*ret = plan;
+	return r;
 }
 
 static int unknown_backend(struct str wanted, struct cordon_error *err)

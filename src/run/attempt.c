@@ -39,7 +39,7 @@ bool attempt_was_overtaken(const struct cordon_error *error)
 
 	/* bubblewrap does not pass on an errno. */
 	if (strcmp(error->stage, "bwrap") == 0)
-		return true;
+		return error->code != CORDON_E_LIMIT;
 	if (strcmp(error->stage, "mount") != 0 && strcmp(error->stage, "landlock") != 0)
 		return false;
 	return e == ESTALE || e == ENOENT || e == ENOTDIR || e == ELOOP || e == EINVAL;
@@ -49,7 +49,8 @@ enum cap attempt_lacks(const struct backend *backend, const struct cordon_error 
 {
 	bool wrapped = strcmp(backend->name, "bwrap") == 0;
 
-	if (!wrapped && !says_unavailable(error))
+	/* More than it takes is no fault of the machine. */
+	if (error->code == CORDON_E_LIMIT || (!wrapped && !says_unavailable(error)))
 		return CAP_COUNT;
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
 		if (strcmp(signs[i].backend, backend->name) == 0 &&

@@ -377,3 +377,17 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	run -0 --separate-stderr cordon run --json -- true
 	assert_json '.survivors == 0'
 }
+
+@test "more arguments than bubblewrap takes are said to be that, not a missing program" {
+	command -v bwrap >/dev/null || must_or_skip "no bwrap"
+	# shellcheck disable=SC2046 # one argument a number
+	run -125 cordon run -q --backend bwrap -- true $(seq 9500)
+	assert_contains "more than bubblewrap's limit of 9000"
+	refute_contains "install bubblewrap"
+}
+
+@test "the result of a refused run claims no boundary" {
+	run -125 cordon run --json --allow-network=example.com -- true
+	assert_json '.cause == "setup" and .error.code == "unavailable"'
+	assert_json '(.enforced // []) == [] and (has("backend") | not)'
+}
