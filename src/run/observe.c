@@ -46,7 +46,6 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 	o->limits_hosts = policy_net_mode(plan->policy) != NET_ON;
 	/* What the backend does not do shapes nothing. */
 	vec_each(op, &plan->ops) {
-		o->limits_exec |= op->kind == OP_NOEXEC && !op->lost;
 		if (op_rows[op->kind].view != VIEW_NONE && !op->lost &&
 		    !map_put(&o->shown, a, op->path, op))
 			return false;
@@ -302,11 +301,6 @@ static bool look_at_host(const struct observer *o, const struct request *q,
 }
 
 /* --- calls ---------------------------------------------------------------------- */
-
-bool observe_is_wanted(const struct observer *o, const struct request *q)
-{
-	return q->row->kind != CALL_EXEC || o->limits_exec;
-}
 
 static enum observed what_it_does(const struct request *q)
 {

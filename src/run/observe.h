@@ -38,7 +38,6 @@ struct observer {
 	/* Its own. */
 	struct arena *arena;
 	bool own_view;	   /* what is not shown is not there, and what is there is shown */
-	bool limits_exec;  /* something is not executed that could be read */
 	bool limits_hosts; /* not every host is reached */
 	struct map shown;  /* the operations that shape the tree, by their paths */
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
@@ -51,8 +50,6 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 /* Does the plan let the kernel allow writing there? `path` is a normal path. */
 bool observer_writable(const struct observer *o, struct str path);
 
-/* Can such a call be refused at all? Asked before its arguments are read. */
-bool observe_is_wanted(const struct observer *o, const struct request *q);
 /* Will it be refused? Then op, object (in text) and rule are set. */
 bool observe_request(struct observer *o, const struct request *q, char text[OBSERVED_TEXT],
 		     struct violation *ret);

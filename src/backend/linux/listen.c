@@ -37,14 +37,25 @@ bool listen_reports(const struct op *op)
 	return !str_eq(op->path, str_of(choice_to_string(CHOICES_REPORT, REPORT_OUTPUT)));
 }
 
+static bool limits_exec(const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_NOEXEC && !op->lost)
+			return true;
+	return false;
+}
+
+/* A build executes more than it writes, so where nothing can be refused, nobody looks. */
 static enum seccomp_filter filter_for(const struct plan *plan)
 {
 	uint64_t report = policy_number(plan->policy, KEY_REPORT);
+	bool execs = limits_exec(plan);
 
 	if (report >= REPORT_ALL)
-		return SECCOMP_FILTER_notify_all;
-	return report >= REPORT_WRITES ? SECCOMP_FILTER_notify_writes
-				       : SECCOMP_FILTER_notify_create;
+		return execs ? SECCOMP_FILTER_notify_all_execs : SECCOMP_FILTER_notify_all;
+	if (report >= REPORT_WRITES)
+		return execs ? SECCOMP_FILTER_notify_writes_execs : SECCOMP_FILTER_notify_writes;
+	return SECCOMP_FILTER_notify_create;
 }
 
 static bool is_watched(const struct plan *plan)
