@@ -32,6 +32,8 @@ struct launch {
 	int handover_fd;	/* the supervisor's end; -1: nothing is handed over */
 	int handover_inside;	/* the other end's number in the child */
 	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
+	bool brokered;		/* listener and namespaces are for a broker */
+	uint64_t keep_caps;	/* what the command keeps of root's rights */
 	size_t survivors;	/* filled by confirm: what outlived the command and was ended */
 	int stop_fd;		/* something comes when the command was stopped; -1: nothing */
 	/* For a backend that is the child itself: see struct spawn_request. The request

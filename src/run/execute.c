@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "fmt/json.h"
+#include "run/broker.h"
 #include "run/guard.h"
 #include "run/keep.h"
 #include "run/names.h"
@@ -278,6 +279,7 @@ static const char *const *memory_places(struct arena *a, const struct plan *plan
 
 /* What watches along, each deciding from the plan whether it is needed. */
 static part_maker_fn *const part_makers[] = {
+	broker_make,
 	guard_make,
 	names_make,
 	terminal_make,

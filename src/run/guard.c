@@ -477,7 +477,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	struct guard *g;
 	int r;
 
-	if (!(in->launch->hands_over & HANDOVER_BIT(LISTENER)))
+	if (in->launch->brokered || !(in->launch->hands_over & HANDOVER_BIT(LISTENER)))
 		return 0;
 	g = arena_new(a, struct guard);
 	if (!g)

@@ -19,6 +19,11 @@ struct loop *run_loop(struct run *run)
 	return run->loop;
 }
 
+int run_disown(struct run *run, pid_t pid, struct cordon_error *err)
+{
+	return tree_disown(&run->tree, pid, err);
+}
+
 struct violations *run_violations(struct run *run)
 {
 	return run->request->violations;

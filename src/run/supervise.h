@@ -106,6 +106,8 @@ struct loop *run_loop(struct run *run);
 void run_stop(struct run *run, enum run_cause cause);
 /* Where what watches along notes a refusal; may be NULL, which violations_add accepts. */
 struct violations *run_violations(struct run *run);
+/* A helper that a part has started: no part of the run, and the part's to end. */
+int run_disown(struct run *run, pid_t pid, struct cordon_error *err);
 /* Something without which the run must not go on broke down: everything is killed and
  * run_supervise fails with this error. */
 void run_break(struct run *run, const struct cordon_error *why);

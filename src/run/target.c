@@ -28,6 +28,19 @@
 #define LINKS_MAX 40
 #define DIR_FLAGS (O_PATH | O_CLOEXEC)
 
+/* The host's /proc where it is not at /proc: see target_use_proc. */
+static int host_proc = AT_FDCWD;
+
+void target_use_proc(int proc)
+{
+	host_proc = proc;
+}
+
+static const char *in_proc(const char *path)
+{
+	return host_proc == AT_FDCWD ? path : path + sizeof("/proc/") - 1;
+}
+
 static ssize_t read_memory(pid_t tid, uint64_t address, char *to, size_t n)
 {
 	struct iovec here = { .iov_base = to, .iov_len = n };
@@ -105,7 +118,7 @@ void target_program(pid_t tid, char *text, size_t size)
 	ssize_t got = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = openat(host_proc, in_proc(path), O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		got = read(fd, text, size - 1);
 	if (got > 0 && text[got - 1] == '\n')
@@ -124,7 +137,7 @@ ssize_t target_path_of(int dir, char text[PATH_MAX])
 	if (st.st_nlink == 0)
 		return -ENOENT;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
-	n = readlink(link, text, PATH_MAX);
+	n = readlinkat(host_proc, in_proc(link), text, PATH_MAX);
 	if (n < 0)
 		return -errno;
 	if (n == PATH_MAX || text[0] != '/')
@@ -155,7 +168,7 @@ static int open_of_target(pid_t tid, const char *what)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, what);
-	return open_at(AT_FDCWD, path, 0);
+	return open_at(host_proc, in_proc(path), 0);
 }
 
 int target_open_root(const struct target *target)
@@ -169,6 +182,11 @@ int target_open_root(const struct target *target)
 	if (fd >= 0)
 		view->root = fd;
 	return fd < 0 ? fd : 0;
+}
+
+int target_open_cwd(const struct target *target)
+{
+	return open_of_target(target->tid, "cwd");
 }
 
 static int root_of(const struct target *target)
@@ -236,7 +254,7 @@ static int inner_id(pid_t tid, const char *line)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = openat(host_proc, in_proc(path), O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (n <= 0)
 		return -1;
@@ -259,7 +277,7 @@ static bool is_our_proc(int proc)
 {
 	struct stat theirs, ours;
 
-	return fstat(proc, &theirs) == 0 && stat("/proc", &ours) == 0 &&
+	return fstat(proc, &theirs) == 0 && fstatat(host_proc, in_proc("/proc/."), &ours, 0) == 0 &&
 	       theirs.st_dev == ours.st_dev;
 }
 

@@ -30,6 +30,10 @@ struct target {
 	pid_t tid; /* as the host numbers it */
 };
 
+/* Processes are looked up in this /proc, in which they have the numbers of the host. For a
+ * process that sees another one at /proc. */
+void target_use_proc(int proc);
+
 /* Copies the string at `address` into text; both ends included it is at most PATH_MAX
  * bytes. Returns its length, or -EFAULT, -ENAMETOOLONG, or -EACCES when the target may
  * not be looked at. */
@@ -47,6 +51,9 @@ int target_read(pid_t tid, uint64_t address, void *to, size_t n);
 
 /* Makes sure that view->root is open: 0 or -errno. */
 int target_open_root(const struct target *target);
+
+/* Its working directory, O_PATH, or -errno. */
+int target_open_cwd(const struct target *target);
 
 struct target_place {
 	int dir;		 /* O_PATH */

@@ -429,21 +429,25 @@ static bool has_children(void)
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+int tree_disown(struct tree *t, pid_t pid, struct cordon_error *err)
+{
+	pid_t *known = vec_push(&t->foreign, &t->memory);
+
+	if (!known)
+		return err_nomem(err, "run");
+	*known = pid;
+	return 0;
+}
+
 static int note_foreign(struct tree *t, struct cordon_error *err)
 {
 	struct walk w = { 0 };
 	int failed = 0;
 
 	walk_children(t, &w);
-	vec_each(p, &w.found) {
-		pid_t *known = vec_push(&t->foreign, &t->memory);
-
-		if (!known) {
-			failed = err_nomem(err, "run");
-			break;
-		}
-		*known = p->pid;
-	}
+	vec_each(p, &w.found)
+		if (!failed)
+			failed = tree_disown(t, p->pid, err);
 	arena_free(&w.memory);
 	return failed;
 }

@@ -52,6 +52,10 @@ struct tree {
 int tree_open(struct tree *t, struct cordon_error *err);
 void tree_close(struct tree *t); /* accepts a zeroed tree */
 
+/* A child that belongs to cordon and not to the run, from now on foreign as well: whoever
+ * started it ends and reaps it. */
+int tree_disown(struct tree *t, pid_t pid, struct cordon_error *err);
+
 /* Sends sig to every process below the backend's wrappers. Returns how many got it. */
 size_t tree_signal(const struct tree *t, int sig);
 /* Sends sig to the command alone, or to its process group when that has a session of its

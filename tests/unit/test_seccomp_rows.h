@@ -177,6 +177,20 @@ static const struct {
 	{ F(notify_create), "bind", { 3, 0x1000, 110 }, NOTIFY_IT },
 	{ F(notify_create), "connect", { 3, 0x1000, 110 }, NOTIFY_IT },
 	{ F(notify_create), "renameat2", { 0, 1, 2, 3, 4 }, NOTIFY_IT },
+	{ F(notify_exact), "open", { 0, 0 }, OK },
+	{ F(notify_exact), "open", { 0, 2 }, NOTIFY_IT },
+	{ F(notify_exact), "openat", { 0, 0, 0x40 }, NOTIFY_IT },
+	{ F(notify_exact), "openat", { 0, 0, 0x200002 }, OK },
+	{ F(notify_exact), "openat2", { 3, 0x1000, 0x2000, 24 }, ENOSYS },
+	{ F(notify_exact), "unlinkat", { 3, 0x1000, 0 }, NOTIFY_IT },
+	{ F(notify_exact), "fchmod", { 3, 0644 }, NOTIFY_IT },
+	{ F(notify_exact), "ioctl", { 3, 0x40086602, 0 }, NOTIFY_IT },
+	{ F(notify_exact), "ioctl", { 3, 0x401c5820, 0 }, NOTIFY_IT },
+	{ F(notify_exact), "ioctl", { 3, 0x5401, 0 }, OK },
+	{ F(notify_exact_read), "open", { 0, 0 }, NOTIFY_IT },
+	{ F(notify_exact_read), "openat", { 0, 0, 0x80000 }, NOTIFY_IT },
+	{ F(notify_exact_read), "openat", { 0, 0, 0x200000 }, OK },
+	{ F(notify_exact_read), "bind", { 3, 0x1000, 110 }, NOTIFY_IT },
 };
 
 #endif

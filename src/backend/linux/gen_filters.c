@@ -16,6 +16,8 @@
 #include <linux/btrfs.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
 #include <linux/ioprio.h>
 #include <linux/memfd.h>
 #include <linux/netlink.h>

@@ -46,7 +46,7 @@ static bool limits_exec(const struct plan *plan)
 }
 
 /* A build executes more than it writes, so where nothing can be refused, nobody looks. */
-static enum seccomp_filter filter_for(const struct plan *plan)
+static enum seccomp_filter filter_of_guard(const struct plan *plan)
 {
 	uint64_t report = policy_number(plan->policy, KEY_REPORT);
 	bool execs = limits_exec(plan);
@@ -58,13 +58,40 @@ static enum seccomp_filter filter_for(const struct plan *plan)
 	return SECCOMP_FILTER_notify_create;
 }
 
+void listen_claims_exact(const struct caps *caps, struct claims *ret)
+{
+	static const enum op_kind ops[] = { OP_EXACT, OP_GUARD_HIDDEN, OP_GUARD_GLOB,
+					    OP_HIDE_GLOB };
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		ret->enforces[ops[i]] = lacking(caps) == CAP_COUNT;
+		ret->missing[ops[i]] = lacking(caps);
+	}
+}
+
+bool listen_is_exact(const struct plan *plan)
+{
+	return plan->enforced[GUARANTEE_EXACT];
+}
+
+/* What a pattern hides must not be read either. */
+static enum seccomp_filter filter_for(const struct plan *plan)
+{
+	if (!listen_is_exact(plan))
+		return filter_of_guard(plan);
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_HIDE_GLOB)
+			return SECCOMP_FILTER_notify_exact_read;
+	return SECCOMP_FILTER_notify_exact;
+}
+
 static bool is_watched(const struct plan *plan)
 {
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_GUARD_NAME || op->kind == OP_GUARD_GLOB ||
 		    op->kind == OP_GUARD_HIDDEN)
 			return true;
-	return policy_number(plan->policy, KEY_REPORT) >= REPORT_WRITES;
+	return listen_is_exact(plan) || policy_number(plan->policy, KEY_REPORT) >= REPORT_WRITES;
 }
 
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,

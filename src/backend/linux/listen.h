@@ -15,6 +15,9 @@ void listen_claims(const struct caps *caps, struct claims *ret);
 /* Does this level of reporting (OP_REPORT) rest on the listener? What a command prints is
  * not always seen. */
 bool listen_reports(const struct op *op);
+/* Hidden names and patterns besides, by a broker; only with protect = exact. */
+void listen_claims_exact(const struct caps *caps, struct claims *ret);
+bool listen_is_exact(const struct plan *plan);
 /* In the parent: plans for a listener when the plan needs one and there can be one. */
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,
 		   struct cordon_error *err);

@@ -65,8 +65,12 @@ static const struct op *find_op(const struct plan *plan, enum op_kind kind)
 static bool native_enforces_op(const struct plan *plan, const struct op *op,
 			       const struct caps *caps)
 {
+	/* A broker sees what is changed, and nothing else. */
 	if (op->kind == OP_REPORT)
-		return listen_reports(op);
+		return listen_reports(op) &&
+		       policy_number(plan->policy, KEY_PROTECT) != PROTECT_EXACT;
+	if (op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB || op->kind == OP_HIDE_GLOB)
+		return policy_number(plan->policy, KEY_PROTECT) == PROTECT_EXACT;
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
 	return caps->value[CAP_LANDLOCK] >= 6 ||
@@ -97,6 +101,7 @@ static void native_claims(const struct caps *caps, struct claims *ret)
 		ret->missing[dependent[i].op] = dependent[i].cap;
 	}
 	listen_claims(caps, ret);
+	listen_claims_exact(caps, ret);
 }
 
 static int native_available(const struct caps *caps, struct cordon_error *err)
@@ -357,7 +362,7 @@ static int prepare_ids(struct preparation *p, struct launch *launch)
 	struct native *n = p->native;
 
 	if (idmap_by_parent()) {
-		n->keep_caps = ROOT_FILE_CAPS;
+		n->keep_caps = launch->keep_caps = ROOT_FILE_CAPS;
 		launch->parent = idmap_write;
 		return 0;
 	}
@@ -448,6 +453,18 @@ static int prepare_resolver(struct preparation *p, struct launch *launch)
 	return 0;
 }
 
+static int prepare_listener(struct preparation *p, const struct launch_input *in,
+			    struct launch *launch)
+{
+	int r = listen_prepare(in, p->native, launch, p->err);
+
+	if (r < 0 || !listen_is_exact(p->plan))
+		return r;
+	p->native->brokered = launch->brokered = true;
+	launch->hands_over |= HANDOVER_BIT(USER_NS) | HANDOVER_BIT(MOUNT_NS);
+	return 0;
+}
+
 static int native_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			  struct cordon_error *err)
 {
@@ -478,7 +495,7 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 	if (r == 0)
 		r = prepare_status(&p, ret);
 	if (r == 0)
-		r = listen_prepare(in, p.native, ret, err);
+		r = prepare_listener(&p, in, ret);
 	if (r == 0)
 		r = prepare_resolver(&p, ret);
 	if (r == 0)

@@ -97,6 +97,7 @@ struct native {
 	const char *shm_pages;
 	const struct seccomp_program *no_ipc;
 	const struct seccomp_program *listener; /* loaded after them; NULL: none */
+	bool brokered;		/* hands its namespaces over; needs handover_fd */
 	bool new_keyring;
 	int handover_fd;	/* in the child: the hand-over's inside; 0: none */
 	/* Which of the standard streams are a terminal of the command's own; and in the

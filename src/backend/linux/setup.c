@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/handover.h"
 #include "backend/linux/native.h"
 
 #define STAGE "namespaces"
@@ -49,12 +50,34 @@ static CHILD_SAFE int loopback_up(int error_fd)
 	return 0;
 }
 
+static CHILD_SAFE int hand_over(const struct native *n, enum handover_kind kind, const char *path,
+				int error_fd)
+{
+	int r, fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return native_fail(error_fd, STAGE, "cannot open", path);
+	r = handover_send(n->handover_fd, kind, fd, error_fd);
+	close(fd);
+	return r;
+}
+
+/* From inside, because nobody else can look at a process that is not dumpable. */
+static CHILD_SAFE int hand_over_namespaces(const struct native *n, int error_fd)
+{
+	int r = hand_over(n, HANDOVER_USER_NS, "/proc/self/ns/user", error_fd);
+
+	return r < 0 ? r : hand_over(n, HANDOVER_MOUNT_NS, "/proc/self/ns/mnt", error_fd);
+}
+
 CHILD_SAFE int native_setup(const struct native *n, int error_fd)
 {
 	int r = write_maps(n, error_fd);
 
 	if (r == 0 && n->loopback)
 		r = loopback_up(error_fd);
+	if (r == 0 && n->brokered)
+		r = hand_over_namespaces(n, error_fd);
 	/* After the maps: a process that is not dumpable cannot write its own. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		r = native_fail(error_fd, STAGE, "cannot protect", "init");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct attack *const groups[] = {
-	call_attacks,	name_attacks,	  path_attacks,	 process_attacks,
+	broker_attacks, call_attacks,	  name_attacks,	 path_attacks,	 process_attacks,
 	socket_attacks, terminal_attacks, limit_attacks, helper_programs,
 };
 

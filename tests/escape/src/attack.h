@@ -32,6 +32,7 @@ const char *argument(int argc, char **argv, int i);
 long number(const char *text);
 
 /* Each ends with an entry without a name. */
+extern const struct attack broker_attacks[];
 extern const struct attack call_attacks[];
 extern const struct attack name_attacks[];
 extern const struct attack path_attacks[];

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor's side of the broker: starts it, notes what it tells, and sees it end. */
+#include "run/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/fd.h"
+#include "run/broker_in.h"
+#include "run/supervise.h"
+
+#define STAGE "broker"
+
+struct side {
+	struct run_part part;
+	struct run *run;
+	struct broker_input in;
+	int user_ns, mount_ns;
+	struct spawned child;
+	struct loop_watch watch; /* its fd: our end */
+	bool done;
+};
+
+/* --- what it tells ------------------------------------------------------------------- */
+
+/* The rule is asked for here: nothing that comes from there is taken for more than text. */
+static void note(struct side *s, const struct broker_message *m, size_t n)
+{
+	struct violation v = { .source = VIOLATION_BY_broker,
+			       .op = (enum violation_op)m->op,
+			       .pid = m->pid,
+			       .errnum = m->errnum };
+
+	if (m->op >= VIOLATION_OP_COUNT)
+		return;
+	v.object = (struct str){ m->object, strnlen(m->object, n) };
+	if (!path_is_normal(v.object))
+		return;
+	v.rule = policy_decide(s->in.policy, v.object).data_rule;
+	memcpy(v.program, m->program, sizeof(v.program));
+	v.program[sizeof(v.program) - 1] = '\0';
+	violations_add(run_violations(s->run), &v);
+}
+
+static void lose(struct side *s)
+{
+	struct cordon_error why;
+
+	loop_unwatch(run_loop(s->run), &s->watch);
+	fd_close(&s->watch.fd);
+	if (s->done)
+		return;
+	err_set(&why, CORDON_E_INIT, 0, STAGE, "the broker ended before the command did");
+	run_break(s->run, &why);
+}
+
+/* One message; false when there is none. */
+static bool take_in(struct side *s)
+{
+	struct broker_message m;
+	size_t fixed = offsetof(struct broker_message, object);
+	ssize_t got;
+
+	do
+		got = recv(s->watch.fd, &m, sizeof(m), MSG_DONTWAIT);
+	while (got < 0 && errno == EINTR);
+	if (got < 0 && errno == EAGAIN)
+		return false;
+	if (got < (ssize_t)fixed) {
+		lose(s);
+		return false;
+	}
+	if (m.word == BROKER_DONE)
+		s->done = true;
+	else if (m.word == BROKER_REFUSED)
+		note(s, &m, (size_t)got - fixed);
+	return true;
+}
+
+static void ready(void *data, uint32_t events)
+{
+	struct side *s = data;
+
+	(void)events;
+	take_in(s);
+}
+
+/* --- the part -------------------------------------------------------------------------- */
+
+static int spawn(struct side *s, int listener, int control, struct cordon_error *err)
+{
+	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct spawn_fd fds[] = {
+		{ null, 0 },
+		{ null, 1 },
+		{ null, 2 },
+		{ listener, BROKER_FD_LISTENER },
+		{ control, BROKER_FD_CONTROL },
+		{ proc, BROKER_FD_PROC },
+		{ s->user_ns, BROKER_FD_USER_NS },
+		{ s->mount_ns, BROKER_FD_MOUNT_NS },
+	};
+	struct spawn_request request = {
+		.program = "the broker",
+		.child = broker_child,
+		.child_data = &s->in,
+		.die_with_parent = true,
+		.fds = fds,
+		.n_fds = sizeof(fds) / sizeof(fds[0]),
+	};
+	sigset_t all;
+	int r;
+
+	if (null < 0 || proc < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, STAGE, "cannot open %s",
+			       null < 0 ? "/dev/null" : "/proc");
+	/* The terminal's signals are not for it; it ends when it is told to. */
+	sigfillset(&all);
+	request.mask = &all;
+	r = spawn_start(&request, &s->child, err);
+	return r < 0 ? r : run_disown(s->run, s->child.pid, err);
+}
+
+/* The broker must be the only one to hold the listener: when it dies, calls fail. */
+static int start(struct side *s, int listener, struct cordon_error *err)
+{
+	autoclose int held = listener;
+	autoclose int control = -1;
+	int r = handover_open(&s->watch.fd, &control, err);
+
+	if (r == 0)
+		r = spawn(s, held, control, err);
+	fd_close(&s->user_ns);
+	fd_close(&s->mount_ns);
+	fd_close(&held);
+	fd_close(&control);
+	/* It is ready, or has said why not, within a moment. */
+	if (r == 0)
+		r = spawn_wait(&s->child, err);
+	if (r < 0)
+		return r;
+	s->watch.ready = ready;
+	s->watch.data = s;
+	return loop_watch(run_loop(s->run), &s->watch, EPOLLIN, err);
+}
+
+static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
+{
+	struct side *s = part->data;
+
+	(void)err;
+	s->run = run;
+	return 0;
+}
+
+/* The listener comes last, from the command's own process. */
+static int took(struct run_part *part, enum handover_kind kind, int fd, struct cordon_error *err)
+{
+	struct side *s = part->data;
+
+	switch (kind) {
+	case HANDOVER_USER_NS:
+		s->user_ns = fd;
+		return 0;
+	case HANDOVER_MOUNT_NS:
+		s->mount_ns = fd;
+		return 0;
+	case HANDOVER_LISTENER:
+		return start(s, fd, err);
+	case HANDOVER_DNS_UDP:
+	case HANDOVER_DNS_TCP:
+	case HANDOVER_TERMINAL:
+	case HANDOVER_KIND_COUNT:
+		break;
+	}
+	fd_close(&fd);
+	return err_set(err, CORDON_E_BUG, 0, STAGE, "was handed something else");
+}
+
+static void end(struct run_part *part, struct run_result *result)
+{
+	struct side *s = part->data;
+
+	(void)result;
+	s->done = true;
+	while (s->watch.active && take_in(s))
+		;
+	spawn_discard(&s->child);
+	loop_unwatch(run_loop(s->run), &s->watch);
+	fd_close(&s->watch.fd);
+	fd_close(&s->user_ns);
+	fd_close(&s->mount_ns);
+}
+
+int broker_make(struct arena *a, const struct part_input *in, struct run_part **ret,
+		struct cordon_error *err)
+{
+	struct side *s;
+
+	if (!in->launch->brokered)
+		return 0;
+	s = arena_new(a, struct side);
+	if (!s)
+		return err_nomem(err, STAGE);
+	s->in = (struct broker_input){ .policy = in->plan->policy,
+				       .plan = in->plan,
+				       .file_caps = in->launch->keep_caps };
+	s->user_ns = s->mount_ns = s->watch.fd = -1;
+	s->child = (struct spawned){ .pidfd = -1, .error_fd = -1 };
+	s->part = (struct run_part){
+		.name = "broker",
+		.takes = HANDOVER_BIT(LISTENER) | HANDOVER_BIT(USER_NS) | HANDOVER_BIT(MOUNT_NS),
+		.begin = begin,
+		.took = took,
+		.end = end,
+		.data = s,
+	};
+	*ret = &s->part;
+	return 0;
+}

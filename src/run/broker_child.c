@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The broker's process: how it becomes what it is, and its loop.
+ *
+ * Order that matters: it enters the user namespace first, which gives the right to enter
+ * the other; it gives capabilities up before it looks at anything; entering and giving up
+ * both undo the tie to the supervisor's life, so that is made last.
+ */
+#include "run/broker_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/linux_compat.h"
+#include "base/num.h"
+#include "base/spawn.h"
+
+#define STAGE "broker"
+#define NONE (-1)
+#define LOOK ((uint64_t)1 << CAP_SYS_PTRACE)
+#define MOUNTS_BYTES_MAX ((size_t)16 << 20)
+/* How often waiting jobs are looked after. */
+#define JOBS_CHECK_MS 20
+
+static const struct call_row rows[] = {
+#define BROKERED_CALL(name, how, ...) { __NR_##name, broker_##how, __VA_ARGS__ },
+#include "run/broker_calls.def"
+#undef BROKERED_CALL
+};
+
+/* The kernel may know longer records than we do; it fills as much as it knows. */
+union incoming {
+	struct seccomp_notif call;
+	char room[1024];
+};
+union outgoing {
+	struct seccomp_notif_resp answer;
+	char room[1024];
+};
+
+/* --- answering ------------------------------------------------------------------------- */
+
+bool broker_waits(uint64_t id)
+{
+	return ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+int call_check(const struct call *c)
+{
+	return broker_waits(c->notif->id) ? 0 : -ENOENT;
+}
+
+/* Our own copy is closed before the caller goes on: it would be one that is open for
+ * writing when the caller executes the file. */
+static int64_t inject(uint64_t id, int fd, bool cloexec)
+{
+	struct seccomp_notif_addfd add = {
+		.id = id,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = cloexec ? O_CLOEXEC : 0,
+	};
+	int got = ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	int64_t r = got < 0 ? -errno : got;
+
+	fd_close(&fd);
+	return r;
+}
+
+void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec)
+{
+	union outgoing out;
+
+	if (fd >= 0 && value >= 0)
+		value = inject(id, fd, cloexec);
+	else
+		fd_close(&fd);
+	memset(&out, 0, sizeof(out));
+	out.answer.id = id;
+	if (value < 0)
+		out.answer.error = (int32_t)value;
+	else
+		out.answer.val = value;
+	/* Whoever has gone needs no answer; anything else shows again at the next call. */
+	while (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SEND, &out.answer) < 0)
+		if (errno != EINTR)
+			return;
+}
+
+static const struct call_row *row_of(int nr)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].nr == nr)
+			return &rows[i];
+	return NULL;
+}
+
+/* Whatever is not known here is a call that this kernel does not have. */
+static void serve(struct broker *b, const struct seccomp_notif *notif)
+{
+	struct call c = { .broker = b, .notif = notif, .row = row_of(notif->data.nr), .fd = -1 };
+	int64_t value = -ENOSYS;
+
+	c.target = (struct target){ .view = &b->view, .tid = (pid_t)notif->pid };
+	/* Without a number it is in no pid namespace of ours. */
+	if (c.row && c.target.tid > 0)
+		value = c.row->how(&c);
+	if (value != BROKER_LATER)
+		broker_answer(notif->id, value, c.fd, c.cloexec);
+}
+
+/* --- the loop -------------------------------------------------------------------------- */
+
+/* False when nothing more can come. */
+static bool receive(struct broker *b)
+{
+	union incoming in;
+
+	/* The kernel refuses a record that is not zeroed. */
+	memset(&in, 0, sizeof(in));
+	if (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_RECV, &in.call) == 0) {
+		serve(b, &in.call);
+		return true;
+	}
+	/* The process was killed before we looked. */
+	return errno == ENOENT || errno == EINTR;
+}
+
+static void end(bool done)
+{
+	struct broker_message m = { .word = BROKER_DONE };
+
+	if (done)
+		send(BROKER_FD_CONTROL, &m, offsetof(struct broker_message, object), MSG_NOSIGNAL);
+	_exit(done ? 0 : 1);
+}
+
+static void run(struct broker *b)
+{
+	struct pollfd fds[2 + BROKER_JOBS_MAX];
+
+	for (;;) {
+		size_t jobs = b->n_jobs;
+
+		fds[0] = (struct pollfd){ .fd = BROKER_FD_LISTENER, .events = POLLIN };
+		fds[1] = (struct pollfd){ .fd = BROKER_FD_CONTROL };
+		for (size_t i = 0; i < jobs; i++)
+			fds[2 + i] = (struct pollfd){ .fd = broker_job_fd(b->jobs[i]),
+						      .events = POLLIN };
+		if (poll(fds, 2 + jobs, jobs ? JOBS_CHECK_MS : -1) < 0 && errno != EINTR)
+			end(false);
+		/* From the last, because finishing one moves the last into its place. */
+		for (size_t i = jobs; i-- > 0;)
+			if (fds[2 + i].revents)
+				broker_finish_job(b, i);
+		if (b->n_jobs)
+			broker_check_jobs(b);
+		if (fds[1].revents || (fds[0].revents & POLLIN && !receive(b)))
+			end(false);
+		if (fds[0].revents && !(fds[0].revents & POLLIN))
+			end(true);
+	}
+}
+
+/* --- becoming it ----------------------------------------------------------------------- */
+
+static int fail(int error_fd, const char *what)
+{
+	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, STAGE, what, NULL, NULL);
+}
+
+static int enter(int error_fd)
+{
+	if (setns(BROKER_FD_USER_NS, CLONE_NEWUSER) < 0)
+		return fail(error_fd, "cannot enter the sandbox's user namespace");
+	if (setns(BROKER_FD_MOUNT_NS, CLONE_NEWNS) < 0)
+		return fail(error_fd, "cannot enter the sandbox's mount namespace");
+	close(BROKER_FD_USER_NS);
+	close(BROKER_FD_MOUNT_NS);
+	return 0;
+}
+
+static int set_caps(uint64_t permitted, uint64_t effective)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = {
+		{ (uint32_t)effective, (uint32_t)permitted, 0 },
+		{ (uint32_t)(effective >> 32), (uint32_t)(permitted >> 32), 0 },
+	};
+
+	return (int)syscall(SYS_capset, &header, data);
+}
+
+int broker_look(const struct broker *b, bool may)
+{
+	uint64_t files = b->in->file_caps, all = files | LOOK;
+
+	return set_caps(all, may ? all : files);
+}
+
+static int lock_down(const struct broker *b, int error_fd)
+{
+	struct pollfd control = { .fd = BROKER_FD_CONTROL };
+
+	if (broker_look(b, true) < 0)
+		return fail(error_fd, "cannot give capabilities up");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return fail(error_fd, "cannot protect itself");
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return fail(error_fd, "cannot be tied to the supervisor's life");
+	/* It may have died before. */
+	if (poll(&control, 1, 0) != 0)
+		_exit(1);
+	return 0;
+}
+
+/* The first number of each line. */
+static bool parse_mounts(struct broker *b, struct str text)
+{
+	struct str line, number, rest = text;
+	size_t lines = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		lines += text.p[i] == '\n';
+	b->mounts = calloc(lines + 1, sizeof(*b->mounts));
+	if (!b->mounts)
+		return false;
+	while (rest.n) {
+		str_cut(rest, '\n', &line, &rest);
+		str_cut(line, ' ', &number, &line);
+		if (!num_parse_u64(number, UINT64_MAX, &b->mounts[b->n_mounts]))
+			return false;
+		b->n_mounts++;
+	}
+	return b->n_mounts;
+}
+
+static int compare_ids(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static int read_mounts(struct broker *b, int error_fd)
+{
+	autoclose int fd = openat(BROKER_FD_PROC, "self/mountinfo", O_RDONLY | O_CLOEXEC);
+	autobuf struct buf text = buf_make(MOUNTS_BYTES_MAX);
+
+	if (fd < 0)
+		return fail(error_fd, "cannot read the sandbox's mounts");
+	while (buf_read(&text, fd, 16384) > 0)
+		;
+	if (text.failed || !parse_mounts(b, buf_str(&text)))
+		return fail(error_fd, "cannot understand the sandbox's mounts");
+	qsort(b->mounts, b->n_mounts, sizeof(*b->mounts), compare_ids);
+	return 0;
+}
+
+static int check_sizes(int error_fd)
+{
+	struct seccomp_notif_sizes sizes;
+
+	errno = 0;
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 &&
+	    sizes.seccomp_notif <= sizeof(union incoming) &&
+	    sizes.seccomp_notif_resp <= sizeof(union outgoing))
+		return 0;
+	return fail(error_fd, "this kernel's records are too long");
+}
+
+static int become(struct broker *b, int error_fd)
+{
+	int r = check_sizes(error_fd);
+
+	if (r == 0)
+		r = enter(error_fd);
+	if (r == 0)
+		r = lock_down(b, error_fd);
+	if (r < 0)
+		return r;
+	target_use_proc(BROKER_FD_PROC);
+	b->view.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* Links below /proc are named from here. */
+	if (b->view.root < 0 || fchdir(BROKER_FD_PROC) < 0)
+		return fail(error_fd, "cannot open the sandbox's root");
+	return read_mounts(b, error_fd);
+}
+
+int broker_child(void *data, int error_fd)
+{
+	struct broker b = { .in = data, .view = { .root = -1 } };
+	int r = become(&b, error_fd);
+
+	if (r < 0)
+		return r;
+	/* An older kernel answers all the same, only slower. */
+	ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+	      SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	close(error_fd);
+	run(&b);
+	return 0;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of the broker and by no one else. */
+#ifndef CORDON_RUN_BROKER_IN_H
+#define CORDON_RUN_BROKER_IN_H
+
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/path.h"
+#include "policy/policy.h"
+#include "report/violation.h"
+#include "run/target.h"
+
+/* --- the two ends ---------------------------------------------------------------- */
+
+/* What the broker tells the supervisor, one message each. */
+enum broker_word {
+	BROKER_REFUSED,
+	BROKER_DONE, /* nobody is left who could call: it ends as it should */
+};
+
+struct broker_message {
+	uint32_t word;
+	uint32_t op; /* enum violation_op */
+	int32_t pid, errnum;
+	char program[VIOLATION_PROGRAM_MAX];
+	char object[VIOLATION_OBJECT_MAX + 1]; /* as much of it as is used is sent */
+};
+
+/* The broker's descriptors, at fixed places. */
+enum broker_fd {
+	BROKER_FD_LISTENER = 3,
+	BROKER_FD_CONTROL,
+	BROKER_FD_PROC, /* the host's, with the host's numbers */
+	BROKER_FD_USER_NS,
+	BROKER_FD_MOUNT_NS,
+	BROKER_FD_END
+};
+
+struct broker_input {
+	const struct policy *policy;
+	const struct plan *plan;
+	uint64_t file_caps; /* what the command keeps of root's rights over files */
+};
+
+/* A spawn_request's `child`: becomes the broker and does not return. */
+int broker_child(void *data, int error_fd);
+
+/* --- one call --------------------------------------------------------------------- */
+
+#define BROKER_JOBS_MAX 64
+
+struct broker_job;
+
+struct broker {
+	const struct broker_input *in;
+	struct target_view view;
+	uint64_t *mounts; /* ids of the sandbox's mounts, in order */
+	size_t n_mounts;
+	struct broker_job *jobs[BROKER_JOBS_MAX];
+	size_t n_jobs;
+};
+
+struct call;
+typedef int64_t broker_fn(struct call *c);
+
+struct call_row {
+	int nr;
+	broker_fn *how;
+	int dirfd, path, x, y, z;
+};
+
+struct call {
+	struct broker *broker;
+	const struct seccomp_notif *notif;
+	const struct call_row *row;
+	struct target target;
+	char path[PATH_MAX];
+	int fd; /* what is to be put into the caller's table; -1: nothing */
+	bool cloexec;
+};
+
+/* Answers beside a value from 0 on and an errno, negative. */
+#define BROKER_LATER INT64_MIN /* a job answers */
+
+uint64_t call_argument(const struct call *c, int i);
+int call_dirfd(const struct call *c);
+/* Reads the row's path into c->path: 0 or -errno. */
+int call_read_path(struct call *c);
+/* Does it still wait? If not, what was read may have been another's. 0 or -ENOENT. */
+int call_check(const struct call *c);
+
+/* An object in the sandbox's view. */
+struct object {
+	struct target_place place;
+	bool outside; /* reached through a descriptor that leads out of the sandbox */
+	bool exists;
+	mode_t mode; /* of the object itself, where it exists */
+	dev_t rdev;
+	char text[PATH_MAX + NAME_MAX + 2];
+	struct str path; /* empty: it has no name, so no rule is about it */
+	char name[NAME_MAX + 2]; /* with the slash that followed it */
+};
+
+void object_close(struct object *o);
+#define autoobject __attribute__((cleanup(object_close))) struct object
+
+/* Each returns 0 or -errno; the object may not exist. */
+int object_find(struct call *c, int dirfd, const char *path, bool follow, struct object *ret);
+/* The object that c->path names, for a call that does not make it. */
+int object_find_existing(struct call *c, bool follow, struct object *ret);
+/* The object behind a descriptor of the caller's; fd stays the broker's own. */
+int object_of_fd(struct call *c, int fd, struct object *ret);
+/* An O_PATH descriptor of the object, or -errno. */
+int object_hold(const struct object *o);
+/* The same as a name below /proc, to be used with BROKER_FD_PROC. */
+void object_link(int fd, char text[32]);
+
+/* 0, or the errno of a refusal, negative, which is noted. */
+int object_allow(struct call *c, const struct object *o, enum policy_op op);
+int object_refuse(struct call *c, const struct object *o, struct str path, enum violation_op op);
+
+/* A copy of the caller's descriptor, or -errno. */
+int call_take_fd(const struct call *c, int fd);
+/* Makes the broker's umask the caller's: 0 or -errno. */
+int call_take_umask(const struct call *c);
+/* Of the caller: its session and controlling terminal as /proc/PID/stat has them. */
+int call_session(const struct call *c, int *ret_session, unsigned *ret_tty);
+/* Are signals waiting for the caller? */
+bool call_has_signal(pid_t tid);
+
+/* --- jobs: what may take its time -------------------------------------------------- */
+
+/* Does `work` in a process of its own, and answers the call with what it returns: a
+ * value, or an errno; with *ret_fd set, that is put into the caller's table. Returns
+ * BROKER_LATER or -errno. */
+struct broker_work {
+	int64_t (*work)(const struct broker_work *work, int *ret_fd);
+	int fd;		 /* belongs to the job from then on */
+	int flags;
+};
+int64_t broker_begin_job(struct call *c, const struct broker_work *work);
+int broker_job_fd(const struct broker_job *job);
+/* Looks after a job whose descriptor is readable, or all of them now and then. */
+void broker_finish_job(struct broker *b, size_t i);
+void broker_check_jobs(struct broker *b);
+
+bool broker_waits(uint64_t id); /* does the call still wait? */
+/* Takes the one capability that is not the command's, or lays it down: 0, or -1 with errno. */
+int broker_look(const struct broker *b, bool may);
+/* Answers a call; fd < 0: nothing to put in place. Closes fd. */
+void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec);
+
+/* --- the calls ---------------------------------------------------------------------- */
+
+/* Some of them have no call on some architectures. */
+broker_fn broker_open, broker_creat;
+broker_fn broker_mkdir, broker_mknod, broker_symlink, broker_link, broker_rename;
+broker_fn broker_unlink, broker_rmdir;
+broker_fn broker_truncate, broker_chmod, broker_fchmod, broker_chown, broker_lchown, broker_fchown;
+broker_fn broker_utime, broker_utimes, broker_utimensat;
+broker_fn broker_setxattr, broker_lsetxattr, broker_fsetxattr;
+broker_fn broker_removexattr, broker_lremovexattr, broker_fremovexattr;
+broker_fn broker_ioctl, broker_bind;
+
+#endif

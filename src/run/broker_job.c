@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs: a call that may block is carried out by a process of its own, so that nobody else
+ * waits for it. The job hands what it has got to the broker, which answers; so a job can
+ * be ended at any time.
+ *
+ * A caller that waits in the kernel for the broker is not woken by a signal. So the broker
+ * looks for pending ones and lets such a call be started again, after the signal.
+ */
+#include "run/broker_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/spawn.h"
+
+/* The kernel's own: restart the call, or say EINTR, as the handler was installed. */
+#define RESTART 512
+
+enum { JOB_FD_WORK = BROKER_FD_PROC + 1, JOB_FD_ANSWER };
+
+struct broker_job {
+	uint64_t id;
+	pid_t tid;
+	bool cloexec;
+	int answer;
+	struct spawned child;
+};
+
+union control {
+	char space[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+static void send_answer(int64_t value, int fd)
+{
+	struct iovec bytes = { .iov_base = &value, .iov_len = sizeof(value) };
+	struct msghdr m = { .msg_iov = &bytes, .msg_iovlen = 1 };
+	union control control;
+
+	if (fd >= 0) {
+		struct cmsghdr *header;
+
+		memset(&control, 0, sizeof(control));
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control.space);
+		header = CMSG_FIRSTHDR(&m);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &fd, sizeof(int));
+	}
+	sendmsg(JOB_FD_ANSWER, &m, MSG_NOSIGNAL);
+}
+
+static int job_child(void *data, int error_fd)
+{
+	struct broker_work work = *(const struct broker_work *)data;
+	int64_t value;
+	int fd = -1;
+
+	close(error_fd);
+	work.fd = JOB_FD_WORK;
+	value = work.work(&work, &fd);
+	send_answer(value, fd);
+	_exit(0);
+}
+
+static int start(const struct broker_work *work, int answer, struct spawned *ret)
+{
+	struct spawn_fd fds[] = {
+		{ BROKER_FD_PROC, BROKER_FD_PROC },
+		{ work->fd, JOB_FD_WORK },
+		{ answer, JOB_FD_ANSWER },
+	};
+	struct broker_work copy = *work;
+	struct spawn_request request = {
+		.program = "a job of the broker",
+		.child = job_child,
+		.child_data = &copy,
+		.die_with_parent = true,
+		.fds = fds,
+		.n_fds = sizeof(fds) / sizeof(fds[0]),
+	};
+	struct cordon_error ignored;
+
+	return spawn_start(&request, ret, &ignored) < 0 ? -EAGAIN : 0;
+}
+
+int64_t broker_begin_job(struct call *c, const struct broker_work *work)
+{
+	struct broker *b = c->broker;
+	autoclose int held __attribute__((unused)) = work->fd;
+	autoclose int theirs = -1;
+	struct broker_job *job;
+	int ends[2], r;
+
+	if (b->n_jobs == BROKER_JOBS_MAX)
+		return -ENFILE;
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+		free(job);
+		return -ENFILE;
+	}
+	theirs = ends[1];
+	*job = (struct broker_job){ .id = c->notif->id,
+				    .tid = c->target.tid,
+				    .cloexec = c->cloexec,
+				    .answer = ends[0] };
+	r = start(work, theirs, &job->child);
+	if (r < 0) {
+		fd_close(&job->answer);
+		free(job);
+		return r;
+	}
+	b->jobs[b->n_jobs++] = job;
+	return BROKER_LATER;
+}
+
+int broker_job_fd(const struct broker_job *job)
+{
+	return job->answer;
+}
+
+static void end_job(struct broker *b, size_t i)
+{
+	struct broker_job *job = b->jobs[i];
+
+	spawn_discard(&job->child);
+	fd_close(&job->answer);
+	free(job);
+	b->jobs[i] = b->jobs[--b->n_jobs];
+}
+
+static int fd_in(struct msghdr *m)
+{
+	struct cmsghdr *header = CMSG_FIRSTHDR(m);
+	int fd = -1;
+
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	return fd;
+}
+
+void broker_finish_job(struct broker *b, size_t i)
+{
+	const struct broker_job *job = b->jobs[i];
+	int64_t value;
+	union control control;
+	struct iovec bytes = { .iov_base = &value, .iov_len = sizeof(value) };
+	struct msghdr m = { .msg_iov = &bytes,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control.space) };
+	ssize_t got = recvmsg(job->answer, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	/* A job that ended without a word has not done it. */
+	if (got == (ssize_t)sizeof(value))
+		broker_answer(job->id, value, fd_in(&m), job->cloexec);
+	else
+		broker_answer(job->id, -EACCES, -1, false);
+	end_job(b, i);
+}
+
+void broker_check_jobs(struct broker *b)
+{
+	for (size_t i = b->n_jobs; i-- > 0;) {
+		size_t before = b->n_jobs;
+		const struct broker_job *job = b->jobs[i];
+		bool waits = broker_waits(job->id);
+
+		if (waits && !call_has_signal(job->tid))
+			continue;
+		/* What is done is done. */
+		broker_finish_job(b, i);
+		if (b->n_jobs != before)
+			continue;
+		if (waits)
+			broker_answer(job->id, -RESTART, -1, false);
+		end_job(b, i);
+	}
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that make, move and remove names. Each is answered as the kernel would: what is
+ * there already before what may not be made.
+ */
+#include "run/broker_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "policy/rename.h"
+#include "run/guard_tree.h"
+
+static int64_t result(int r)
+{
+	return r < 0 ? -errno : r;
+}
+
+/* The place where a name is to be made; it may be made when this is 0. */
+static int find_new(struct call *c, enum policy_op op, struct object *ret)
+{
+	int r = call_read_path(c);
+
+	if (r == 0)
+		r = object_find(c, call_dirfd(c), c->path, false, ret);
+	else
+		ret->place.dir = -1;
+	if (r < 0)
+		return r;
+	if (ret->exists)
+		return -EEXIST;
+	r = object_allow(c, ret, op);
+	return r < 0 ? r : call_check(c);
+}
+
+/* x: mode. */
+int64_t broker_mkdir(struct call *c)
+{
+	mode_t mode = (mode_t)call_argument(c, c->row->x) & 07777;
+	autoobject o;
+	int r = find_new(c, POLICY_WRITE, &o);
+
+	if (r == 0)
+		r = call_take_umask(c);
+	return r < 0 ? r : result(mkdirat(o.place.dir, o.name, mode));
+}
+
+/* x: mode, y: device. */
+int64_t broker_mknod(struct call *c)
+{
+	mode_t mode = (mode_t)(call_argument(c, c->row->x) & 0xffff);
+	autoobject o;
+	int r;
+
+	/* The filter has refused devices already. */
+	if (S_ISCHR(mode) || S_ISBLK(mode))
+		return -EPERM;
+	r = find_new(c, POLICY_CREATE, &o);
+	if (r == 0)
+		r = call_take_umask(c);
+	return r < 0 ? r : result(mknodat(o.place.dir, o.name, mode, 0));
+}
+
+/* x: what it leads to. */
+int64_t broker_symlink(struct call *c)
+{
+	char to[PATH_MAX];
+	ssize_t n = target_read_string(c->target.tid, call_argument(c, c->row->x), to);
+	autoobject o;
+	int r;
+
+	if (n < 0)
+		return n;
+	if (n == 0)
+		return -ENOENT;
+	r = find_new(c, POLICY_CREATE, &o);
+	return r < 0 ? r : result(symlinkat(to, o.place.dir, o.name));
+}
+
+/* --- two names -------------------------------------------------------------------------- */
+
+static int from_dirfd(const struct call *c)
+{
+	return c->row->x < 0 ? AT_FDCWD : (int)(uint32_t)call_argument(c, c->row->x);
+}
+
+static int find_source(struct call *c, uint32_t flags, struct object *ret)
+{
+	char from[PATH_MAX];
+	ssize_t n = target_read_string(c->target.tid, call_argument(c, c->row->y), from);
+
+	ret->place.dir = -1;
+	if (n < 0)
+		return (int)n;
+	if (n == 0 && flags & AT_EMPTY_PATH) {
+		autoclose int fd = call_take_fd(c, from_dirfd(c));
+
+		return fd < 0 ? fd : object_of_fd(c, fd, ret);
+	}
+	return object_find(c, from_dirfd(c), from, flags & AT_SYMLINK_FOLLOW, ret);
+}
+
+static int do_link(const struct object *from, const struct object *to)
+{
+	char link[32];
+
+	if (*from->place.name)
+		return linkat(from->place.dir, from->name, to->place.dir, to->name, 0);
+	object_link(from->place.dir, link);
+	return linkat(BROKER_FD_PROC, link, to->place.dir, to->name, AT_SYMLINK_FOLLOW);
+}
+
+static int judge_link(struct call *c, const struct object *from, const struct object *to)
+{
+	struct rename_decision d;
+
+	if (to->exists)
+		return -EEXIST;
+	/* The file gets its first name. */
+	if (!from->path.n && !from->outside)
+		return object_allow(c, to, POLICY_CREATE);
+	if (!from->outside && !to->outside &&
+	    policy_allows_link(c->broker->in->policy, from->path, to->path, &d))
+		return 0;
+	if (from->outside || to->outside)
+		return -EACCES;
+	return object_refuse(c, d.why == RENAME_FROM ? from : to, str_of(d.object),
+			     VIOLATION_write);
+}
+
+/* x: old directory, y: old path, z: flags. */
+int64_t broker_link(struct call *c)
+{
+	uint32_t flags = (uint32_t)call_argument(c, c->row->z);
+	autoobject from = { .place.dir = -1 };
+	autoobject to = { .place.dir = -1 };
+	int r;
+
+	if (flags & ~(uint32_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	r = find_source(c, flags, &from);
+	if (r == 0 && !from.exists)
+		r = -ENOENT;
+	if (r == 0)
+		r = call_read_path(c);
+	if (r == 0)
+		r = object_find(c, call_dirfd(c), c->path, false, &to);
+	if (r == 0)
+		r = judge_link(c, &from, &to);
+	if (r == 0)
+		r = call_check(c);
+	return r < 0 ? r : result(do_link(&from, &to));
+}
+
+static int judge_rename(struct call *c, const struct object *from, const struct object *to,
+			uint32_t flags)
+{
+	struct tree tree = guard_tree(&c->broker->view.root);
+	struct rename_decision d;
+
+	/* "." and "..", and what has no name at all. */
+	if (!*from->place.name || !*to->place.name)
+		return -EBUSY;
+	if (!from->exists || (flags & RENAME_EXCHANGE && !to->exists))
+		return -ENOENT;
+	if (flags & RENAME_NOREPLACE && to->exists)
+		return -EEXIST;
+	if (from->outside || to->outside)
+		return -EACCES;
+	if (policy_decide_rename(c->broker->in->policy, from->path, to->path,
+				 flags & RENAME_EXCHANGE, &tree, &d))
+		return 0;
+	return object_refuse(c, d.why == RENAME_FROM ? from : to, str_of(d.object),
+			     VIOLATION_write);
+}
+
+/* x: old directory, y: old path, z: flags. */
+int64_t broker_rename(struct call *c)
+{
+	uint32_t flags = (uint32_t)call_argument(c, c->row->z);
+	autoobject from = { .place.dir = -1 };
+	autoobject to = { .place.dir = -1 };
+	int r;
+
+	if (flags & ~(uint32_t)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
+	    flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	r = find_source(c, 0, &from);
+	if (r == 0)
+		r = call_read_path(c);
+	if (r == 0)
+		r = object_find(c, call_dirfd(c), c->path, false, &to);
+	if (r == 0)
+		r = judge_rename(c, &from, &to, flags);
+	if (r == 0)
+		r = call_check(c);
+	if (r < 0)
+		return r;
+	return result((int)syscall(SYS_renameat2, from.place.dir, from.name, to.place.dir, to.name,
+				   flags));
+}
+
+/* --- removing ---------------------------------------------------------------------------- */
+
+/* What the kernel says to a path whose last component is no name. */
+static int no_name(const char *path, bool directory)
+{
+	size_t n = strlen(path);
+
+	if (!directory)
+		return -EISDIR;
+	while (n && path[n - 1] == '/')
+		n--;
+	if (n >= 2 && path[n - 1] == '.' && path[n - 2] == '.')
+		return -ENOTEMPTY;
+	return n && path[n - 1] == '.' ? -EINVAL : -EBUSY;
+}
+
+static int64_t take_away(struct call *c, bool directory)
+{
+	autoobject o = { .place.dir = -1 };
+	int r = call_read_path(c);
+
+	if (r == 0)
+		r = object_find(c, call_dirfd(c), c->path, false, &o);
+	if (r == 0 && !*o.place.name)
+		return no_name(c->path, directory);
+	if (r == 0 && !o.exists)
+		r = -ENOENT;
+	if (r == 0)
+		r = object_allow(c, &o, POLICY_WRITE);
+	if (r == 0)
+		r = call_check(c);
+	return r < 0 ? r : result(unlinkat(o.place.dir, o.name, directory ? AT_REMOVEDIR : 0));
+}
+
+/* x: flags. */
+int64_t broker_unlink(struct call *c)
+{
+	uint32_t flags = (uint32_t)call_argument(c, c->row->x);
+
+	if (flags & ~(uint32_t)AT_REMOVEDIR)
+		return -EINVAL;
+	return take_away(c, flags & AT_REMOVEDIR);
+}
+
+int64_t broker_rmdir(struct call *c)
+{
+	return take_away(c, true);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a call is about: from its arguments to an object, and from the object to a verdict.
+ * Nothing is changed here.
+ */
+#include "run/broker_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define NONE (-1)
+#define DELETED " (deleted)"
+
+uint64_t call_argument(const struct call *c, int i)
+{
+	return i == NONE ? 0 : c->notif->data.args[i];
+}
+
+/* The kernel takes the low word of a descriptor. */
+int call_dirfd(const struct call *c)
+{
+	return c->row->dirfd == NONE ? AT_FDCWD : (int)(uint32_t)call_argument(c, c->row->dirfd);
+}
+
+int call_read_path(struct call *c)
+{
+	ssize_t n = target_read_string(c->target.tid, call_argument(c, c->row->path), c->path);
+
+	return n < 0 ? (int)n : 0;
+}
+
+/* --- finding -------------------------------------------------------------------------- */
+
+void object_close(struct object *o)
+{
+	fd_close(&o->place.dir);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_inside(const struct broker *b, int fd)
+{
+	struct statx st;
+	uint64_t id;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID))
+		return false;
+	id = st.stx_mnt_id;
+	return bsearch(&id, b->mounts, b->n_mounts, sizeof(id), compare_ids);
+}
+
+/* A pipe, a socket, a file in memory: it never had a name that a rule could be about. */
+static bool is_nameless(int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	if (S_ISSOCK(st->st_mode) || !(st->st_mode & S_IFMT))
+		return true;
+	if (S_ISREG(st->st_mode) && st->st_nlink == 0)
+		return true;
+	return S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
+}
+
+/* The kernel says so of a name that was taken away; the object may have others, of which
+ * nothing is known. */
+static bool lost_its_name(const struct broker *b, const struct object *o, const struct stat *st)
+{
+	struct stat named;
+
+	if (!str_ends(o->path, STR(DELETED)))
+		return false;
+	return fstatat(b->view.root, o->text + 1, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       named.st_dev != st->st_dev || named.st_ino != st->st_ino;
+}
+
+/* The object is what the descriptor is, not a name in it. */
+static int name_itself(const struct broker *b, struct object *o)
+{
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(o->place.dir, &st) < 0)
+		return -errno;
+	o->exists = true;
+	o->mode = st.st_mode;
+	o->rdev = st.st_rdev;
+	if (is_nameless(o->place.dir, &st))
+		return 0;
+	o->outside = !is_inside(b, o->place.dir);
+	n = target_path_of(o->place.dir, o->text);
+	if (n < 0)
+		return (int)n;
+	o->path.n = (size_t)n;
+	o->outside |= lost_its_name(b, o, &st);
+	return 0;
+}
+
+static int name_in(const struct broker *b, struct object *o)
+{
+	size_t length = strlen(o->place.name);
+	ssize_t n = target_path_of(o->place.dir, o->text);
+	struct stat st;
+
+	/* Nothing can be made in a directory that was removed. */
+	if (n < 0)
+		return (int)n;
+	o->outside = !is_inside(b, o->place.dir);
+	if (n > 1)
+		o->text[n++] = '/';
+	memcpy(o->text + n, o->place.name, length + 1);
+	o->path.n = (size_t)n + length;
+	snprintf(o->name, sizeof(o->name), "%s%s", o->place.name, o->place.slash ? "/" : "");
+	if (fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		o->exists = true;
+		o->mode = st.st_mode;
+		o->rdev = st.st_rdev;
+	} else if (errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+static int name_object(const struct broker *b, struct object *o)
+{
+	int r = *o->place.name ? name_in(b, o) : name_itself(b, o);
+
+	/* No path of a rule is longer than this, nor can the kernel open one. */
+	return r == 0 && o->path.n > PATH_BYTES_MAX ? -ENAMETOOLONG : r;
+}
+
+static void object_init(struct object *o)
+{
+	memset(&o->place, 0, sizeof(o->place));
+	o->place.dir = -1;
+	o->outside = o->exists = false;
+	o->mode = 0;
+	o->rdev = 0;
+	o->text[0] = o->name[0] = '\0';
+	o->path = (struct str){ o->text, 0 };
+}
+
+int object_find(struct call *c, int dirfd, const char *path, bool follow, struct object *ret)
+{
+	int r;
+
+	object_init(ret);
+	r = target_resolve(&c->target, dirfd, path, follow, &ret->place);
+	return r < 0 ? r : name_object(c->broker, ret);
+}
+
+int object_find_existing(struct call *c, bool follow, struct object *ret)
+{
+	size_t n = strlen(c->path);
+	int r;
+
+	/* A slash after a link means what it leads to. */
+	follow |= n && c->path[n - 1] == '/';
+	r = object_find(c, call_dirfd(c), c->path, follow, ret);
+	return r == 0 && !ret->exists ? -ENOENT : r;
+}
+
+int object_of_fd(struct call *c, int fd, struct object *ret)
+{
+	object_init(ret);
+	ret->place.dir = fcntl(fd, F_DUPFD_CLOEXEC, BROKER_FD_END);
+	if (ret->place.dir < 0)
+		return -errno;
+	return name_object(c->broker, ret);
+}
+
+int object_hold(const struct object *o)
+{
+	int fd;
+
+	if (!*o->place.name)
+		fd = fcntl(o->place.dir, F_DUPFD_CLOEXEC, BROKER_FD_END);
+	else
+		fd = openat(o->place.dir, o->place.name,
+			    O_PATH | O_NOFOLLOW | O_CLOEXEC | (o->place.slash ? O_DIRECTORY : 0));
+	return fd < 0 ? -errno : fd;
+}
+
+void object_link(int fd, char text[32])
+{
+	snprintf(text, 32, "self/fd/%d", fd);
+}
+
+/* --- judging -------------------------------------------------------------------------- */
+
+static void tell(const struct call *c, struct str object, enum violation_op op, int errnum)
+{
+	struct broker_message m = { .word = BROKER_REFUSED,
+				    .op = op,
+				    .pid = c->target.tid,
+				    .errnum = errnum };
+	size_t n = object.n < sizeof(m.object) ? object.n : sizeof(m.object) - 1;
+
+	memcpy(m.object, object.p, n);
+	target_program(c->target.tid, m.program, sizeof(m.program));
+	/* What was read belonged to somebody who is gone. */
+	if (call_check(c) < 0)
+		return;
+	/* A supervisor that is busy must not hold the command up; it loses the note. */
+	send(BROKER_FD_CONTROL, &m, offsetof(struct broker_message, object) + n + 1,
+	     MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Would it have worked without cordon? What is read-only only here says EROFS, and it
+ * says so after it has looked at the caller's own rights. */
+static bool would_work(const struct object *o, enum violation_op op)
+{
+	int flags = AT_EACCESS | AT_SYMLINK_NOFOLLOW, r;
+
+	if (op == VIOLATION_read)
+		r = (int)syscall(SYS_faccessat2, o->place.dir, o->place.name, R_OK,
+				 flags | AT_EMPTY_PATH);
+	else if (o->exists && !S_ISDIR(o->mode))
+		r = (int)syscall(SYS_faccessat2, o->place.dir, o->place.name, W_OK,
+				 flags | AT_EMPTY_PATH);
+	else
+		r = (int)syscall(SYS_faccessat2, o->place.dir, "", W_OK | X_OK,
+				 flags | AT_EMPTY_PATH);
+	return r == 0 || errno == EROFS;
+}
+
+int object_refuse(struct call *c, const struct object *o, struct str path, enum violation_op op)
+{
+	int errnum = op == VIOLATION_read || o->outside ? EACCES : EROFS;
+
+	if (!would_work(o, op))
+		return -EACCES;
+	/* What leads outside has no name here that could be allowed. */
+	if (path.n && !o->outside)
+		tell(c, path, op, errnum);
+	return -errnum;
+}
+
+/* A directory that no rule speaks of only leads to what is shown below it. */
+static bool only_leads(const struct object *o, enum policy_op op, const struct decision *d)
+{
+	return op == POLICY_READ && S_ISDIR(o->mode) && !d->data_rule;
+}
+
+int object_allow(struct call *c, const struct object *o, enum policy_op op)
+{
+	struct decision d;
+
+	if (!o->outside && (!o->path.n || policy_allows(c->broker->in->policy, op, o->path, &d) ||
+			    only_leads(o, op, &d)))
+		return 0;
+	return object_refuse(c, o, o->path, op == POLICY_READ ? VIOLATION_read : VIOLATION_write);
+}
+
+/* --- the caller ----------------------------------------------------------------------- */
+
+static bool read_of(pid_t tid, const char *what, char *text, size_t size)
+{
+	char path[64];
+	autoclose int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%d/%s", (int)tid, what);
+	fd = openat(BROKER_FD_PROC, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return true;
+}
+
+/* The number in a line of /proc/PID/status; 0 when there is no such line. */
+static uint64_t field(const char *status, const char *name, int base)
+{
+	const char *at = strstr(status, name);
+
+	return at ? strtoull(at + strlen(name), NULL, base) : 0;
+}
+
+int call_take_umask(const struct call *c)
+{
+	char text[4096];
+	const char *at;
+
+	if (!read_of(c->target.tid, "status", text, sizeof(text)))
+		return -EACCES;
+	at = strstr(text, "\nUmask:");
+	if (!at)
+		return -EACCES;
+	umask((mode_t)strtoul(at + sizeof("\nUmask:") - 1, NULL, 8) & 0777);
+	return 0;
+}
+
+bool call_has_signal(pid_t tid)
+{
+	char text[4096];
+	uint64_t pending;
+
+	if (!read_of(tid, "status", text, sizeof(text)))
+		return false;
+	pending = field(text, "\nSigPnd:", 16) | field(text, "\nShdPnd:", 16);
+	return pending & ~field(text, "\nSigBlk:", 16) & ~field(text, "\nSigIgn:", 16);
+}
+
+int call_session(const struct call *c, int *ret_session, unsigned *ret_tty)
+{
+	char text[1024], *at;
+	int session, tty;
+
+	if (!read_of(c->target.tid, "stat", text, sizeof(text)))
+		return -EACCES;
+	at = strrchr(text, ')');
+	if (!at || sscanf(at + 1, " %*c %*d %*d %d %d", &session, &tty) != 2)
+		return -EACCES;
+	*ret_session = session;
+	*ret_tty = (unsigned)tty;
+	return 0;
+}
+
+static int open_pidfd(pid_t tid)
+{
+	char text[4096];
+	/* PIDFD_THREAD, 6.9: before it only the first thread of a process has one. */
+	int fd = (int)syscall(SYS_pidfd_open, tid, O_EXCL);
+
+	if (fd >= 0 || errno != EINVAL)
+		return fd;
+	fd = (int)syscall(SYS_pidfd_open, tid, 0);
+	if (fd >= 0 || errno != EINVAL || !read_of(tid, "status", text, sizeof(text)))
+		return fd;
+	return (int)syscall(SYS_pidfd_open, (pid_t)field(text, "\nTgid:", 10), 0);
+}
+
+int call_take_fd(const struct call *c, int fd)
+{
+	autoclose int pidfd = open_pidfd(c->target.tid);
+	int got, r;
+
+	if (pidfd < 0)
+		return -EACCES;
+	got = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (got < 0)
+		return errno == EBADF ? -EBADF : -EACCES;
+	r = call_check(c);
+	if (r < 0)
+		fd_close(&got);
+	return r < 0 ? r : got;
+}

@@ -1,0 +1,320 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# protect = exact: H12-H15, H17-H21, H26, H48, H49, H52, H54 and their neighbours, where
+# neither a mount nor Landlock has a rule: hidden names at any depth, names that do not
+# exist yet, patterns. And that whatever is allowed works as without.
+
+load helper
+
+setup() {
+	escape_setup
+	PROFILES=strict
+	run --separate-stderr cordon run -q -p strict --json -- true
+	jq -e '.enforced | index("exact")' <<<"$output" >/dev/null ||
+		must_or_skip "no broker on this machine"
+	mkdir deep
+	echo "$SECRET" >deep/.conf
+	chmod 644 deep/.conf
+	RACE_MS=${CORDON_RACE_MS:-700}
+}
+
+# refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
+# works without cordon.
+refused() {
+	local name=$1
+	shift
+	inside "$@"
+	refute_file "$name"
+	bare "$@"
+	rm -rf "$name"
+}
+
+# unchanged ATTACK ARGS...: deep/.conf stays what it is.
+unchanged() {
+	local before after
+	before=$(stat -c '%a %u %g %X %Y %h %s' deep/.conf)
+	inside "$@"
+	after=$(stat -c '%a %u %g %X %Y %h %s' deep/.conf)
+	assert_equal "$after" "$before"
+}
+
+@test "what is promised is said: result, plan and explain" {
+	for profile in strict shell; do
+		run --separate-stderr cordon run -q -p $profile --json -- true
+		assert_json '.protect == "exact" and .cause == "exited"'
+		assert_json '.enforced | index("exact") and index("hidden-names")'
+		assert_json '.degraded | any(. == "exact" or . == "hidden-names" or . == "guard") | not'
+	done
+	run cordon explain -p strict --write deep/.new
+	assert_contains denied
+}
+
+@test "H20 a hidden name is not made at any depth, whatever makes it" {
+	echo x >plain
+	mkdir dir
+	refused deep/.new mkdir deep/.new
+	refused deep/.new mkdirat deep .new
+	refused deep/.new write-created deep/.new
+	refused deep/.new write-creat deep/.new
+	refused deep/.new create-openat2 deep/.new
+	refused deep/.new create-at deep .new
+	refused deep/.new mkfifo deep/.new
+	refused deep/.new symlink plain deep/.new
+	refused deep/.new bind-name deep/.new
+	refused deep/.new link plain deep/.new
+	refused deep/.new tmpfile deep/.new
+	inside rename plain deep/.new
+	inside rename dir deep/.new
+	assert_file plain
+	assert_file dir
+}
+
+@test "H12 the same through /proc, /dev/fd and links" {
+	ln -s deep hop
+	ln -s deep/.new leads
+	for dir in hop /proc/self/cwd/deep "/proc/self/root$WORKDIR/deep" "$WORKDIR/hop" \
+		/proc/thread-self/cwd/hop; do
+		inside mkdir "$dir/.new"
+		inside write-created "$dir/.new"
+	done
+	inside write-created leads
+	inside write-creat leads
+	run cordon run -q -p strict -- sh -c 'exec 7<deep && ./attack mkdir /dev/fd/7/.new'
+	assert_status 10
+	run cordon run -q -p strict -- sh -c 'cd deep && ../attack mkdir .new'
+	assert_status 10
+	refute_file deep/.new
+}
+
+@test "H13 a link out of the workdir leads nowhere" {
+	ln -s "$OUTSIDE" out
+	inside write-created out/new
+	refute_file "$OUTSIDE/new"
+	bare write-created out/new
+}
+
+@test "what is hidden and there: not written, moved, removed, linked, truncated" {
+	for how in 'unlink deep/.conf' 'truncate deep/.conf' 'rename deep/.conf seen' \
+		'link deep/.conf seen' 'link-fd deep/.conf seen' 'chmod deep/.conf' \
+		'chown deep/.conf' 'setxattr deep/.conf' 'utimes deep/.conf'; do
+		# shellcheck disable=SC2086
+		unchanged $how
+	done
+	refute_file seen
+	echo x >plain
+	unchanged rename plain deep/.conf
+	unchanged exchange plain deep/.conf
+	assert_equal "$(cat deep/.conf)" "$SECRET"
+}
+
+@test "a descriptor that may only be read changes nothing" {
+	for what in mode owner times attribute; do
+		unchanged fd-change $what deep/.conf
+		bare fd-change $what deep/.conf
+		chmod 644 deep/.conf
+	done
+	inside fd-change flags deep/.conf || true
+	unchanged fchmod deep/.conf
+}
+
+@test "H19 a descriptor got for reading, or for nothing, is not opened for writing" {
+	unchanged reopen path deep/.conf
+	unchanged reopen read deep/.conf
+	bare reopen path deep/.conf
+}
+
+@test "H15 a directory is not moved to where its rules would not follow" {
+	mkdir -p deep/.git/hooks
+	inside rename deep/.git open
+	assert_file deep/.git/hooks
+	mkdir -p build/sub
+	echo x >build/settings.json
+	inside rename build .claude
+	refute_file .claude
+	assert_file build/settings.json
+}
+
+@test "H20 H21 a denied name with its missing parents" {
+	FLAGS=(--deny new/secret/file)
+	refused new write-created new
+	refused new symlink deep new
+	refused new mkfifo new
+	mkdir -p new/secret elsewhere
+	echo x >elsewhere/file
+	refused new/secret/file write-created new/secret/file
+	inside rename elsewhere new/other/../secret
+	run cordon run -q -p strict "${FLAGS[@]}" -- sh -c 'rmdir new/secret && mv elsewhere new/secret'
+	[ "$status" -ne 0 ] || fail "moved" "$(outcome)"
+	refute_file new/secret/file
+}
+
+@test "H26 a pattern hides what is there and what comes, whoever names it" {
+	FLAGS=(--deny '**/*.key')
+	mkdir -p a/b
+	echo "$SECRET" >a/b/x.key
+	ln -s a/b/x.key seen
+	inside read-file a/b/x.key
+	inside read-file seen
+	inside read-file /proc/self/cwd/a/b/x.key
+	inside link a/b/x.key copy
+	inside rename a/b/x.key copy
+	inside reopen path a/b/x.key
+	refused new.key write-created new.key
+	refused new.key mkdir new.key
+	echo "$SECRET" >a/late.txt
+	inside rename a/late.txt a/late.key
+	bare read-file a/b/x.key
+	run cordon run -q -p strict "${FLAGS[@]}" -- sh -c 'ls / a/b >/dev/null && cat a/late.txt'
+	assert_output "$SECRET"
+}
+
+@test "H31 H63 a file of the host handed in is not opened for more" {
+	echo x >"$OUTSIDE/in"
+	run cordon run -q -p strict -- sh -c 'echo y >/proc/self/fd/0' <"$OUTSIDE/in"
+	[ "$status" -ne 0 ] || fail "written" "$(outcome)"
+	assert_equal "$(cat "$OUTSIDE/in")" x
+}
+
+@test "H49 a process that cannot be looked at gets no hidden name either" {
+	inside blind deep/.new
+	refute_file deep/.new
+}
+
+@test "H48 the path changes while it is looked at" {
+	for how in mkdir file symlink link rename bind; do
+		refused deep/.new swap-path "$RACE_MS" $how deep/new deep/.new
+		rm -rf deep/new source
+	done
+}
+
+@test "H14 a link on the way changes" {
+	mkdir -p plain deep/.dir
+	inside swap-link "$RACE_MS" plain deep/.dir new
+	refute_file deep/.dir/new
+	bare swap-link 20000 plain deep/.dir new
+}
+
+@test "H14 a directory on the way is moved" {
+	FLAGS=(--deny bad)
+	inside swap-directory "$RACE_MS" bad
+	refute_file bad
+	rm -rf aside walk
+	bare swap-directory 20000 bad
+}
+
+@test "H48 a descriptor's number changes its file, or its directory" {
+	FLAGS=(--deny shut/name)
+	echo x >plain
+	mkdir -p open shut
+	chmod 644 plain
+	inside swap-fd "$RACE_MS" plain deep/.conf
+	assert_equal "$(stat -c %a deep/.conf)" 644
+	inside swap-dirfd "$RACE_MS" open shut name
+	refute_file shut/name
+	bare swap-dirfd 20000 open shut name
+	bare swap-fd 20000 plain deep/.conf
+}
+
+@test "H52 signals: each call happens once, none is interrupted, none hangs" {
+	run timeout -k 5 200 "$CORDON" run -q -p strict -- ./attack storm 300
+	assert_status 10
+	assert_contains "signals: some"
+}
+
+@test "refusals are told, with who, what and the rule" {
+	run --separate-stderr cordon run -q -p strict --json -- sh -c 'mkdir deep/.new; echo x >deep/.conf'
+	assert_json '.violations | length == 2 and all(.source == "broker" and .op == "write")'
+	assert_json '.violations[0].object | endswith("/deep/.new")'
+	assert_json '.violations[0].program == "mkdir"'
+	assert_json '.violations | all(.fix != null)'
+}
+
+@test "what would not have worked anyway, or is there already, is no violation" {
+	run --separate-stderr cordon run -q -p strict --json -- \
+		sh -c 'mkdir deep; mkdir -p deep/.conf; rm -f deep/.none; rmdir deep; mkdir none/none; true'
+	assert_json '.violations == []'
+}
+
+@test "what is allowed is done as without a broker: the same results, errors and files" {
+	cp "$BATS_TEST_DIRNAME/operations.py" .
+	for protect in off exact; do
+		rm -rf here
+		mkdir here
+		run --separate-stderr timeout -k 5 200 "$CORDON" run -q -p permissive \
+			--hidden-writes allow --protect $protect -- python3 operations.py here
+		assert_success
+		echo "$output" >"$SCRATCH/$protect"
+	done
+	run diff "$SCRATCH/off" "$SCRATCH/exact"
+	assert_success
+	run tail -n 1 "$SCRATCH/exact"
+	[ "$(sed 's/[^0-9]//g' <<<"$output")" -ge 150 ] || fail "too few operations" "$output"
+}
+
+@test "a pipe that nobody reads holds up nobody else" {
+	mkfifo pipe go
+	background timeout 100 "$CORDON" run -q -p strict -- \
+		sh -c 'echo through >pipe & mkdir made && echo up >go; wait'
+	run timeout 30 head -n 1 go
+	assert_output up
+	assert_file made
+	run timeout 30 cat pipe
+	assert_output through
+	wait "$STARTED"
+}
+
+@test "a terminal: its streams, /dev/tty, pipes, substitutions" {
+	command -v script >/dev/null || must_or_skip "no script"
+	cat >tty.sh <<-'EOS'
+		echo a >/dev/stderr; echo b >/dev/tty; mkfifo p
+		(cat p) & echo c >p; wait; cat <(echo d); echo e >"$(tty)"
+	EOS
+	run timeout -k 5 100 script -qec "$CORDON run -q -p strict --report all -- bash tty.sh" /dev/null
+	assert_equal "$(sed 's/^\^@//' <<<"$output" | tr -d '\r' | tr '\n' ' ')" "a b c d e "
+}
+
+@test "the broker killed: calls fail, the run ends with cause setup" {
+	mkfifo up
+	background "$CORDON" run -q -p strict --result "$SCRATCH/result" -- \
+		sh -c 'echo up >up; while :; do mkdir made 2>/dev/null; rmdir made 2>/dev/null; done'
+	run timeout 30 head -n 1 up
+	assert_output up
+	for child in $(pgrep -P "$STARTED"); do
+		# The other one is init, the parent of the shell.
+		[ -n "$(pgrep -P "$child")" ] || kill -KILL "$child"
+	done
+	status=0
+	wait "$STARTED" || status=$?
+	assert_equal "$status" 125
+	output=$(cat "$SCRATCH/result")
+	assert_json '.cause == "setup" and (.error.message | contains("broker"))'
+}
+
+@test "H54 with the supervisor everything ends, the broker too" {
+	mkfifo alive
+	background "$CORDON" run -q -p strict -- sh -c 'exec 9>alive; echo up >&9; while :; do mkdir x; rmdir x; done'
+	exec 8<>alive
+	read -r -t 30 line <&8
+	assert_equal "$line" up
+	children=$(pgrep -P "$STARTED")
+	kill -KILL "$STARTED"
+	for child in $children; do
+		timeout 30 tail --pid="$child" -f /dev/null || fail "$child is left"
+	done
+}
+
+@test "B7 git works; its hooks and configuration stay closed" {
+	PROFILES=moderate
+	FLAGS=(--protect exact)
+	git init -q .
+	run --separate-stderr cordon run -q --protect exact -- sh -ec 'git config --global --list >/dev/null 2>&1 || true
+		echo 1 >f; git add f; git -c user.name=n -c user.email=e@e commit -qm one
+		git checkout -qb b; echo 2 >f; git -c user.name=n -c user.email=e@e commit -qam two
+		git checkout -q -; git merge -q b; git gc -q; git log --oneline | wc -l'
+	assert_success
+	assert_output 2
+	inside write-created .git/hooks/post-commit
+	refute_file .git/hooks/post-commit
+	inside rename .git/hooks .git/hooks2
+	inside rename .git other
+}
