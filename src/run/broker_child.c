@@ -80,6 +80,24 @@ static int64_t inject(uint64_t id, int fd, bool cloexec)
 	return r;
 }
 
+static void send_answer(union outgoing *out)
+{
+	/* Whoever has gone needs no answer; anything else shows again at the next call. */
+	while (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SEND, &out->answer) < 0)
+		if (errno != EINTR)
+			return;
+}
+
+static void let_go_on(uint64_t id)
+{
+	union outgoing out;
+
+	memset(&out, 0, sizeof(out));
+	out.answer.id = id;
+	out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	send_answer(&out);
+}
+
 void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec)
 {
 	union outgoing out;
@@ -94,10 +112,7 @@ void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec)
 		out.answer.error = (int32_t)value;
 	else
 		out.answer.val = value;
-	/* Whoever has gone needs no answer; anything else shows again at the next call. */
-	while (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SEND, &out.answer) < 0)
-		if (errno != EINTR)
-			return;
+	send_answer(&out);
 }
 
 static const struct call_row *row_of(int nr)
@@ -118,26 +133,13 @@ static void serve(struct broker *b, const struct seccomp_notif *notif)
 	/* Without a number it is in no pid namespace of ours. */
 	if (c.row && c.target.tid > 0)
 		value = c.row->how(&c);
-	if (value != BROKER_LATER)
+	if (value == BROKER_GO_ON)
+		let_go_on(notif->id);
+	else if (value != BROKER_LATER)
 		broker_answer(notif->id, value, c.fd, c.cloexec);
 }
 
 /* --- the loop -------------------------------------------------------------------------- */
-
-/* False when nothing more can come. */
-static bool receive(struct broker *b)
-{
-	union incoming in;
-
-	/* The kernel refuses a record that is not zeroed. */
-	memset(&in, 0, sizeof(in));
-	if (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_RECV, &in.call) == 0) {
-		serve(b, &in.call);
-		return true;
-	}
-	/* The process was killed before we looked. */
-	return errno == ENOENT || errno == EINTR;
-}
 
 static void end(bool done)
 {
@@ -148,6 +150,32 @@ static void end(bool done)
 	_exit(done ? 0 : 1);
 }
 
+static bool is_over(void)
+{
+	struct pollfd listener = { .fd = BROKER_FD_LISTENER, .events = POLLIN };
+
+	return poll(&listener, 1, 0) > 0 && !(listener.revents & POLLIN);
+}
+
+/* Waits for a call. False when nothing more can come. */
+static bool receive(struct broker *b)
+{
+	union incoming in;
+
+	/* The kernel refuses a record that is not zeroed. */
+	memset(&in, 0, sizeof(in));
+	if (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_RECV, &in.call) == 0) {
+		serve(b, &in.call);
+		return true;
+	}
+	/* The process was killed before we looked; or it was the last one. */
+	if (errno == ENOENT && is_over())
+		end(true);
+	return errno == ENOENT || errno == EINTR;
+}
+
+/* While jobs are under way; otherwise waiting for a call is all there is to do: the
+ * supervisor's end is ours by a signal. */
 static void run(struct broker *b)
 {
 	struct pollfd fds[2 + BROKER_JOBS_MAX];
@@ -155,12 +183,17 @@ static void run(struct broker *b)
 	for (;;) {
 		size_t jobs = b->n_jobs;
 
+		if (!jobs) {
+			if (!receive(b))
+				end(false);
+			continue;
+		}
 		fds[0] = (struct pollfd){ .fd = BROKER_FD_LISTENER, .events = POLLIN };
 		fds[1] = (struct pollfd){ .fd = BROKER_FD_CONTROL };
 		for (size_t i = 0; i < jobs; i++)
 			fds[2 + i] = (struct pollfd){ .fd = broker_job_fd(b->jobs[i]),
 						      .events = POLLIN };
-		if (poll(fds, 2 + jobs, jobs ? JOBS_CHECK_MS : -1) < 0 && errno != EINTR)
+		if (poll(fds, 2 + jobs, JOBS_CHECK_MS) < 0 && errno != EINTR)
 			end(false);
 		/* From the last, because finishing one moves the last into its place. */
 		for (size_t i = jobs; i-- > 0;)
@@ -295,16 +328,19 @@ static int become(struct broker *b, int error_fd)
 	target_use_proc(BROKER_FD_PROC);
 	b->view.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	/* Links below /proc are named from here. */
-	if (b->view.root < 0 || fchdir(BROKER_FD_PROC) < 0)
+	b->own_fds = openat(BROKER_FD_PROC, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (b->view.root < 0 || b->own_fds < 0 || fchdir(BROKER_FD_PROC) < 0)
 		return fail(error_fd, "cannot open the sandbox's root");
 	return read_mounts(b, error_fd);
 }
 
 int broker_child(void *data, int error_fd)
 {
-	struct broker b = { .in = data, .view = { .root = -1 } };
+	struct broker b = { .in = data, .view = { .root = -1 }, .own_fds = -1, .umask = -1 };
 	int r = become(&b, error_fd);
 
+	for (size_t i = 0; i < BROKER_CALLERS; i++)
+		b.callers[i].proc = -1;
 	if (r < 0)
 		return r;
 	/* An older kernel answers all the same, only slower. */

@@ -50,14 +50,33 @@ int broker_child(void *data, int error_fd);
 /* --- one call --------------------------------------------------------------------- */
 
 #define BROKER_JOBS_MAX 64
+#define BROKER_CALLERS 32
 
 struct broker_job;
+
+/* What is kept of who called before. */
+struct broker_caller {
+	pid_t tid; /* 0: nobody */
+	int proc;  /* its directory in /proc */
+	int umask; /* -1: not known */
+};
+
+struct broker_umask {
+	pid_t tid;
+	int umask;
+};
 
 struct broker {
 	const struct broker_input *in;
 	struct target_view view;
 	uint64_t *mounts; /* ids of the sandbox's mounts, in order */
 	size_t n_mounts;
+	int own_fds; /* /proc/self/fd */
+	int umask;   /* our own; -1: not known */
+	struct broker_caller callers[BROKER_CALLERS];
+	struct broker_umask changing[BROKER_CALLERS];
+	size_t n_changing;
+	bool never_settles;
 	struct broker_job *jobs[BROKER_JOBS_MAX];
 	size_t n_jobs;
 };
@@ -83,6 +102,7 @@ struct call {
 
 /* Answers beside a value from 0 on and an errno, negative. */
 #define BROKER_LATER INT64_MIN /* a job answers */
+#define BROKER_GO_ON (INT64_MIN + 1) /* the kernel does it: nothing was read from memory */
 
 uint64_t call_argument(const struct call *c, int i);
 int call_dirfd(const struct call *c);
@@ -121,6 +141,9 @@ void object_link(int fd, char text[32]);
 int object_allow(struct call *c, const struct object *o, enum policy_op op);
 int object_refuse(struct call *c, const struct object *o, struct str path, enum violation_op op);
 
+/* Opens something below the caller's directory in /proc, O_PATH: -1 with errno. */
+int call_open(const struct call *c, const char *what);
+void broker_changes_umask(struct broker *b, pid_t tid, int mask);
 /* A copy of the caller's descriptor, or -errno. */
 int call_take_fd(const struct call *c, int fd);
 /* Makes the broker's umask the caller's: 0 or -errno. */
@@ -162,6 +185,6 @@ broker_fn broker_truncate, broker_chmod, broker_fchmod, broker_chown, broker_lch
 broker_fn broker_utime, broker_utimes, broker_utimensat;
 broker_fn broker_setxattr, broker_lsetxattr, broker_fsetxattr;
 broker_fn broker_removexattr, broker_lremovexattr, broker_fremovexattr;
-broker_fn broker_ioctl, broker_bind;
+broker_fn broker_ioctl, broker_bind, broker_umask;
 
 #endif

@@ -180,6 +180,14 @@ int64_t broker_fchown(struct call *c)
 			     (gid_t)call_argument(c, c->row->z)));
 }
 
+/* x: mode bits. Nobody else can set it. */
+int64_t broker_umask(struct call *c)
+{
+	broker_changes_umask(c->broker, c->target.tid,
+			     (int)call_argument(c, c->row->x) & 0777);
+	return BROKER_GO_ON;
+}
+
 /* --- times ---------------------------------------------------------------------------------- */
 
 /* times NULL: now. */

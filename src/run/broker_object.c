@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -54,84 +56,119 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool is_inside(const struct broker *b, int fd)
+static bool is_inside(const struct broker *b, const struct statx *st)
 {
-	struct statx st;
-	uint64_t id;
+	uint64_t id = st->stx_mnt_id;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID))
-		return false;
-	id = st.stx_mnt_id;
-	return bsearch(&id, b->mounts, b->n_mounts, sizeof(id), compare_ids);
+	return st->stx_mask & STATX_MNT_ID &&
+	       bsearch(&id, b->mounts, b->n_mounts, sizeof(id), compare_ids);
+}
+
+static int look_at(int fd, struct statx *ret)
+{
+	return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, ret) < 0 ? -errno : 0;
+}
+
+/* As target_path_of, for what is known to have a link left. */
+static ssize_t path_of(const struct broker *b, int fd, char text[PATH_MAX])
+{
+	char number[16];
+	ssize_t n;
+
+	snprintf(number, sizeof(number), "%d", fd);
+	n = readlinkat(b->own_fds, number, text, PATH_MAX);
+	if (n < 0)
+		return -errno;
+	if (n == PATH_MAX || text[0] != '/')
+		return -ENAMETOOLONG;
+	text[n] = '\0';
+	return n;
 }
 
 /* A pipe, a socket, a file in memory: it never had a name that a rule could be about. */
-static bool is_nameless(int fd, const struct stat *st)
+static bool is_nameless(int fd, const struct statx *st)
 {
 	struct statfs fs;
 
-	if (S_ISSOCK(st->st_mode) || !(st->st_mode & S_IFMT))
+	if (S_ISSOCK(st->stx_mode) || !(st->stx_mode & S_IFMT))
 		return true;
-	if (S_ISREG(st->st_mode) && st->st_nlink == 0)
+	if (S_ISREG(st->stx_mode) && st->stx_nlink == 0)
 		return true;
-	return S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
+	return S_ISFIFO(st->stx_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
 }
 
 /* The kernel says so of a name that was taken away; the object may have others, of which
  * nothing is known. */
-static bool lost_its_name(const struct broker *b, const struct object *o, const struct stat *st)
+static bool lost_its_name(const struct broker *b, const struct object *o)
 {
-	struct stat named;
+	struct stat named, held;
 
 	if (!str_ends(o->path, STR(DELETED)))
 		return false;
 	return fstatat(b->view.root, o->text + 1, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
-	       named.st_dev != st->st_dev || named.st_ino != st->st_ino;
+	       fstat(o->place.dir, &held) < 0 || named.st_dev != held.st_dev ||
+	       named.st_ino != held.st_ino;
 }
 
 /* The object is what the descriptor is, not a name in it. */
 static int name_itself(const struct broker *b, struct object *o)
 {
-	struct stat st;
+	struct statx st;
 	ssize_t n;
+	int r = look_at(o->place.dir, &st);
 
-	if (fstat(o->place.dir, &st) < 0)
-		return -errno;
+	if (r < 0)
+		return r;
 	o->exists = true;
-	o->mode = st.st_mode;
-	o->rdev = st.st_rdev;
+	o->mode = st.stx_mode;
+	o->rdev = makedev(st.stx_rdev_major, st.stx_rdev_minor);
 	if (is_nameless(o->place.dir, &st))
 		return 0;
-	o->outside = !is_inside(b, o->place.dir);
-	n = target_path_of(o->place.dir, o->text);
+	if (st.stx_nlink == 0)
+		return -ENOENT;
+	o->outside = !is_inside(b, &st);
+	n = path_of(b, o->place.dir, o->text);
 	if (n < 0)
 		return (int)n;
 	o->path.n = (size_t)n;
-	o->outside |= lost_its_name(b, o, &st);
+	o->outside |= lost_its_name(b, o);
 	return 0;
 }
 
 static int name_in(const struct broker *b, struct object *o)
 {
 	size_t length = strlen(o->place.name);
-	ssize_t n = target_path_of(o->place.dir, o->text);
-	struct stat st;
+	struct statx st;
+	int r = look_at(o->place.dir, &st);
+	ssize_t n;
 
+	if (r < 0)
+		return r;
 	/* Nothing can be made in a directory that was removed. */
+	n = st.stx_nlink ? path_of(b, o->place.dir, o->text) : -ENOENT;
 	if (n < 0)
 		return (int)n;
-	o->outside = !is_inside(b, o->place.dir);
+	o->outside = !is_inside(b, &st);
 	if (n > 1)
 		o->text[n++] = '/';
 	memcpy(o->text + n, o->place.name, length + 1);
 	o->path.n = (size_t)n + length;
-	snprintf(o->name, sizeof(o->name), "%s%s", o->place.name, o->place.slash ? "/" : "");
-	if (fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		o->exists = true;
-		o->mode = st.st_mode;
-		o->rdev = st.st_rdev;
-	} else if (errno != ENOENT)
-		return -errno;
+	memcpy(o->name, o->place.name, length);
+	o->name[length] = o->place.slash ? '/' : '\0';
+	o->name[length + 1] = '\0';
+	return 0;
+}
+
+/* The name in the place as it is, a link as a link. */
+static int look_for(struct object *o)
+{
+	struct stat st;
+
+	if (fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	o->exists = true;
+	o->mode = st.st_mode;
+	o->rdev = st.st_rdev;
 	return 0;
 }
 
@@ -145,8 +182,9 @@ static int name_object(const struct broker *b, struct object *o)
 
 static void object_init(struct object *o)
 {
-	memset(&o->place, 0, sizeof(o->place));
 	o->place.dir = -1;
+	o->place.name[0] = '\0';
+	o->place.slash = false;
 	o->outside = o->exists = false;
 	o->mode = 0;
 	o->rdev = 0;
@@ -154,12 +192,88 @@ static void object_init(struct object *o)
 	o->path = (struct str){ o->text, 0 };
 }
 
+/* Where a path starts: a descriptor of its own, or -errno. */
+static int open_base(const struct call *c, int dirfd, bool absolute)
+{
+	char what[32] = "cwd";
+	int fd;
+
+	if (absolute)
+		fd = openat(c->broker->view.root, ".", O_PATH | O_CLOEXEC);
+	else if (dirfd < 0 && dirfd != AT_FDCWD)
+		return -EBADF;
+	else {
+		if (dirfd >= 0)
+			snprintf(what, sizeof(what), "fd/%d", dirfd);
+		fd = call_open(c, what);
+	}
+	if (fd < 0)
+		return errno == ENOENT && dirfd >= 0 ? -EBADF : -errno;
+	return fd;
+}
+
+/* The directory at the n bytes of text below base, which is closed. */
+static int open_parent(int base, const char *text, size_t n)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS };
+	char parent[PATH_MAX];
+	int fd;
+
+	if (n == 0)
+		return base;
+	memcpy(parent, text, n);
+	parent[n] = '\0';
+	fd = (int)syscall(SYS_openat2, base, parent, &how, sizeof(how));
+	close(base);
+	return fd;
+}
+
+#define NOT_QUICKLY 1
+
+/* In one step, where no link is on the way: the usual case. */
+static int find_quickly(struct call *c, int dirfd, const char *path, bool follow,
+			struct object *ret)
+{
+	size_t end = strlen(path), start;
+	const char *from = path + strspn(path, "/");
+	int r;
+
+	if (end == 0 || end >= PATH_MAX)
+		return NOT_QUICKLY;
+	ret->place.slash = path[end - 1] == '/';
+	while (end && path[end - 1] == '/')
+		end--;
+	for (start = end; start && path[start - 1] != '/'; start--)
+		;
+	if (end == start || end - start > NAME_MAX || path[end - 1] == '.')
+		return NOT_QUICKLY;
+	r = open_base(c, dirfd, path[0] == '/');
+	if (r < 0)
+		return r;
+	r = open_parent(r, from, path + start > from ? (size_t)(path + start - from) : 0);
+	if (r < 0)
+		return errno == ELOOP ? NOT_QUICKLY : -errno;
+	ret->place.dir = r;
+	memcpy(ret->place.name, path + start, end - start);
+	ret->place.name[end - start] = '\0';
+	r = look_for(ret);
+	return r == 0 && follow && ret->exists && S_ISLNK(ret->mode) ? NOT_QUICKLY : r;
+}
+
 int object_find(struct call *c, int dirfd, const char *path, bool follow, struct object *ret)
 {
 	int r;
 
 	object_init(ret);
-	r = target_resolve(&c->target, dirfd, path, follow, &ret->place);
+	r = find_quickly(c, dirfd, path, follow, ret);
+	if (r == NOT_QUICKLY) {
+		fd_close(&ret->place.dir);
+		object_init(ret);
+		r = target_resolve(&c->target, dirfd, path, follow, &ret->place);
+		if (r == 0 && *ret->place.name)
+			r = look_for(ret);
+	}
 	return r < 0 ? r : name_object(c->broker, ret);
 }
 
@@ -291,17 +405,98 @@ static uint64_t field(const char *status, const char *name, int base)
 	return at ? strtoull(at + strlen(name), NULL, base) : 0;
 }
 
-int call_take_umask(const struct call *c)
+static int read_umask(pid_t tid)
 {
 	char text[4096];
 	const char *at;
 
-	if (!read_of(c->target.tid, "status", text, sizeof(text)))
+	if (!read_of(tid, "status", text, sizeof(text)))
 		return -EACCES;
 	at = strstr(text, "\nUmask:");
-	if (!at)
-		return -EACCES;
-	umask((mode_t)strtoul(at + sizeof("\nUmask:") - 1, NULL, 8) & 0777);
+	return at ? (int)strtoul(at + sizeof("\nUmask:") - 1, NULL, 8) & 0777 : -EACCES;
+}
+
+/* --- what is kept of a caller ---------------------------------------------------------- */
+
+static struct broker_caller *caller_of(const struct call *c)
+{
+	struct broker *b = c->broker;
+	struct broker_caller *k = &b->callers[c->target.tid % BROKER_CALLERS];
+	char path[16];
+
+	if (k->tid == c->target.tid)
+		return k;
+	fd_close(&k->proc);
+	snprintf(path, sizeof(path), "%d", (int)c->target.tid);
+	*k = (struct broker_caller){ .tid = c->target.tid, .umask = -1 };
+	k->proc = openat(BROKER_FD_PROC, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return k;
+}
+
+static void forget(struct broker_caller *k)
+{
+	fd_close(&k->proc);
+	*k = (struct broker_caller){ .proc = -1 };
+}
+
+/* What is kept belongs to one process, for good: when that has ended, nothing can be
+ * opened there, even if another one has got its number. */
+int call_open(const struct call *c, const char *what)
+{
+	struct broker_caller *k = caller_of(c);
+	int fd = openat(k->proc, what, O_PATH | O_CLOEXEC);
+
+	if (fd >= 0 || (errno != ESRCH && errno != ENOENT && errno != EBADF))
+		return fd;
+	forget(k);
+	k = caller_of(c);
+	return openat(k->proc, what, O_PATH | O_CLOEXEC);
+}
+
+static bool is_alive(const struct broker_caller *k)
+{
+	struct stat st;
+
+	return fstatat(k->proc, "status", &st, 0) == 0;
+}
+
+/* Calls of umask that may still be under way, because they were let go on: they have no
+ * argument in memory. As long as there is one, umasks are read anew each time. */
+static bool is_settled(struct broker *b)
+{
+	for (size_t i = b->n_changing; i-- > 0;) {
+		int now = read_umask(b->changing[i].tid);
+
+		if (now < 0 || now == b->changing[i].umask)
+			b->changing[i] = b->changing[--b->n_changing];
+	}
+	return b->n_changing == 0 && !b->never_settles;
+}
+
+void broker_changes_umask(struct broker *b, pid_t tid, int mask)
+{
+	for (size_t i = 0; i < BROKER_CALLERS; i++)
+		b->callers[i].umask = -1;
+	if (b->n_changing == BROKER_CALLERS)
+		b->never_settles = true;
+	else
+		b->changing[b->n_changing++] = (struct broker_umask){ tid, mask };
+}
+
+int call_take_umask(const struct call *c)
+{
+	struct broker_caller *k = caller_of(c);
+	bool settled = is_settled(c->broker);
+	int mask = settled && k->umask >= 0 && is_alive(k) ? k->umask
+							   : read_umask(c->target.tid);
+
+	if (mask < 0)
+		return mask;
+	if (settled && k->proc >= 0)
+		k->umask = mask;
+	if (mask != c->broker->umask)
+		umask((mode_t)mask);
+	c->broker->umask = mask;
 	return 0;
 }
 

@@ -99,7 +99,7 @@ P
 
 @test "a deny by pattern is refused where nothing can hold it" {
 	echo SECRET >.env
-	run -125 cordon run -q --protect exact --deny '**/.env' -- cat .env
+	run -125 cordon run -q --backend landlock --protect exact --deny '**/.env' -- cat .env
 	[[ $output != *SECRET* ]]
 }
 

@@ -13,6 +13,16 @@ agree() {
 	assert_success
 }
 
+# The same with a broker, which holds what is not there, what is hidden and what moves.
+exact_agrees() {
+	run --separate-stderr cordon run -q -p strict --report writes --json -- true
+	jq -e '.enforced | index("exact")' <<<"$output" >/dev/null ||
+		must_or_skip "no broker on this machine"
+	run "$BATS_TEST_DIRNAME/../table/live" --backend native --exact --at-least "$2" \
+		--ground "$(ground)" "$CORDON" attack "$BATS_TEST_DIRNAME/../table/$1.t"
+	assert_success
+}
+
 bwrap_agrees() {
 	command -v bwrap >/dev/null || must_or_skip "no bubblewrap"
 	agree bwrap "$@"
@@ -25,6 +35,14 @@ bwrap_agrees() {
 @test "native: secrets.t" { agree native secrets 40; }
 @test "native: layers.t" { agree native layers 22; }
 @test "native: hidden.t" { agree native hidden 24; }
+@test "exact: live.t" { exact_agrees live 110; }
+@test "exact: profiles.t" { exact_agrees profiles 95; }
+@test "exact: rules.t" { exact_agrees rules 45; }
+@test "exact: paths.t" { exact_agrees paths 32; }
+@test "exact: secrets.t" { exact_agrees secrets 40; }
+@test "exact: layers.t" { exact_agrees layers 42; }
+@test "exact: hidden.t" { exact_agrees hidden 35; }
+@test "exact: rename.t" { exact_agrees rename 45; }
 @test "bwrap: live.t" { bwrap_agrees live 90; }
 @test "bwrap: profiles.t" { bwrap_agrees profiles 85; }
 @test "bwrap: rules.t" { bwrap_agrees rules 18; }

@@ -60,17 +60,24 @@ static const struct op *find_op(const struct plan *plan, enum op_kind kind)
 	return NULL;
 }
 
+/* A broker sees what is changed, and nothing else: where all is to be seen, the guard and
+ * what watches with it come first. */
+static bool is_brokered(const struct plan *plan)
+{
+	return policy_number(plan->policy, KEY_PROTECT) == PROTECT_EXACT &&
+	       policy_number(plan->policy, KEY_REPORT) < REPORT_ALL;
+}
+
 /* Sockets without a path belong to the network namespace; in the host's, Landlock keeps
  * them apart from ABI 6 on. */
 static bool native_enforces_op(const struct plan *plan, const struct op *op,
 			       const struct caps *caps)
 {
-	/* A broker sees what is changed, and nothing else. */
 	if (op->kind == OP_REPORT)
-		return listen_reports(op) &&
-		       policy_number(plan->policy, KEY_PROTECT) != PROTECT_EXACT;
-	if (op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB || op->kind == OP_HIDE_GLOB)
-		return policy_number(plan->policy, KEY_PROTECT) == PROTECT_EXACT;
+		return listen_reports(op) && !is_brokered(plan);
+	if (op->kind == OP_EXACT || op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB ||
+	    op->kind == OP_HIDE_GLOB)
+		return is_brokered(plan);
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
 	return caps->value[CAP_LANDLOCK] >= 6 ||
