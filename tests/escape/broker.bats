@@ -183,8 +183,10 @@ unchanged() {
 
 @test "H48 the path changes while it is looked at" {
 	for how in mkdir file symlink link rename bind; do
-		refused deep/.new swap-path "$RACE_MS" $how deep/new deep/.new
-		rm -rf deep/new source
+		inside swap-path "$RACE_MS" $how deep/new deep/.new
+		refute_file deep/.new
+		bare swap-path 20000 $how deep/new deep/.new
+		rm -rf deep/.new deep/new source
 	done
 }
 
@@ -281,8 +283,8 @@ unchanged() {
 	run timeout 30 head -n 1 up
 	assert_output up
 	for child in $(pgrep -P "$STARTED"); do
-		# The other one is init, the parent of the shell.
-		[ -n "$(pgrep -P "$child")" ] || kill -KILL "$child"
+		# The other one is init, which has a number inside, too.
+		[ "$(awk '/^NSpid:/ { print NF }' "/proc/$child/status")" -gt 2 ] || kill -KILL "$child"
 	done
 	status=0
 	wait "$STARTED" || status=$?
