@@ -98,7 +98,7 @@ static void advise_host(const struct explainer *e, const struct violation *v,
 	struct host host;
 
 	if (str_starts(v->object, STR("/")))
-		ret->fix.why_not = "it is a socket of the host; --allow-unix names those to reach";
+		ret->fix = fix_of_socket(e, v->object);
 	else if (host_parse_target(v->object, &host, &ignored) == 0 &&
 	    verdict_of_host(e, &host, &verdict, &ignored) == 0)
 		take(e, &verdict, ret);

@@ -132,6 +132,9 @@ int cmd_cache(struct opts *o)
 	int r = word < 0 ? word : opts_words(o, 1, 1, &err);
 
 	opts_situation(o, &options);
+	/* Those of all projects are found wherever one is, also where nothing is left. */
+	if (!options.workdir && (word == 0 || opts_given(o, OPTION_ALL)))
+		options.workdir = "/";
 	if (r == 0)
 		r = situation_places(o->arena, &options, &places, &err);
 	if (r == 0)

@@ -10,6 +10,8 @@
 #include "fmt/located.h"
 #include "policy/profiles.h"
 
+#define NAME_WIDTH 12
+
 /* The comment at the top of a built-in profile is its summary. */
 static const char *summary(struct arena *a, const struct builtin_file *file)
 {
@@ -54,6 +56,16 @@ static int list_json(struct opts *o, const struct situation *s)
 	return out_json(o, NULL);
 }
 
+/* As wide as the column of names; a longer one moves what follows. */
+static void print_padded(struct buf *b, struct str name)
+{
+	size_t from = b->n;
+
+	buf_add_escaped(b, name);
+	while (b->n < from + NAME_WIDTH && !b->failed)
+		buf_addc(b, ' ');
+}
+
 static int profile_list(struct opts *o)
 {
 	const struct config *files[2];
@@ -67,13 +79,13 @@ static int profile_list(struct opts *o)
 		return list_json(o, &s);
 	for (const struct builtin_file *f = builtin_files; f->name; f++)
 		if (is_profile(f))
-			buf_addf(&b, "%-12s %s\n", f->name, summary(o->arena, f));
+			buf_addf(&b, "%-*s %s\n", NAME_WIDTH, f->name, summary(o->arena, f));
 	files[0] = &s.system.config;
 	files[1] = &s.user.config;
 	for (unsigned i = 0; i < 2; i++)
 		vec_each(p, &files[i]->profiles) {
-			buf_add_escaped(&b, p->name);
-			buf_adds(&b, "  (");
+			print_padded(&b, p->name);
+			buf_adds(&b, " (");
 			origin_print(&b, &p->origin);
 			buf_adds(&b, ")\n");
 		}

@@ -38,6 +38,13 @@ static int mark_prompt(struct arena *a, const char *shell)
 	return setenv("PS1", geteuid() ? MARK "$ " : MARK "# ", 1);
 }
 
+/* bash would write its history into a file that is closed inside, and be refused at the end
+ * of each session. An empty name is no file. */
+static int keep_no_history(const char *shell)
+{
+	return strcmp(strrchr(shell, '/') + 1, "bash") == 0 ? setenv("HISTFILE", "", 0) : 0;
+}
+
 /* The shell with its own arguments, or for a person. */
 static char **shell_argv(struct arena *a, const char *shell, char **rest)
 {
@@ -71,7 +78,8 @@ int cmd_shell(struct opts *o)
 	}
 	shell = user_shell(o);
 	o->rest = shell_argv(o->arena, shell, o->rest);
-	if (!o->rest || mark_prompt(o->arena, shell) < 0) {
+	if (!o->rest || mark_prompt(o->arena, shell) < 0 ||
+	    keep_no_history(shell) < 0) {
 		err_nomem(&err, "shell");
 		return out_error(o, &err);
 	}

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -69,6 +70,15 @@ void out_add_message(struct buf *b, struct str text)
 	}
 }
 
+/* While a command has a terminal of its own, the user's does not go back to the first
+ * column by itself. */
+static const char *line_end(void)
+{
+	struct termios mode;
+
+	return tcgetattr(2, &mode) == 0 && !(mode.c_oflag & OPOST) ? "\r\n" : "\n";
+}
+
 /* One line on standard error; what cannot be written there is lost. Without memory for
  * it (or for `text`, then NULL) it is a fixed line: silence would pass for success. */
 static bool remark(const char *colour, const char *text)
@@ -79,7 +89,7 @@ static bool remark(const char *colour, const char *text)
 
 	buf_addf(&b, "%scordon:%s ", paint ? colour : "", paint ? "\033[0m" : "");
 	out_add_message(&b, str_of(text ? text : ""));
-	buf_addc(&b, '\n');
+	buf_adds(&b, line_end());
 	if (!text || b.failed) {
 		fd_write_all(2, no_memory, sizeof(no_memory) - 1);
 		return false;

@@ -265,6 +265,8 @@ static void print_profile(struct buf *b, const struct policy *policy,
 	print_variables(b, policy);
 }
 
+#define IDLE "  no effect: "
+
 /* Why a rule of a project file does nothing; NULL when it narrows or might. */
 static const char *why_no_effect(const struct policy *policy, const struct rule *rule)
 {
@@ -301,7 +303,7 @@ static void print_project_rules(struct buf *b, const struct policy *policy,
 		print_said(b, &rule->origin, right_to_string(rule->right));
 		buf_add_escaped(b, rule->spelled);
 		if (why)
-			buf_addf(b, "  no effect: %s", why);
+			buf_addf(b, IDLE "%s", why);
 		buf_addc(b, '\n');
 	}
 }
@@ -323,7 +325,7 @@ static void print_project_settings(struct buf *b, const struct policy *policy,
 		buf_adds(b, "= ");
 		print_value(b, k, s);
 		if (!same_origin(&policy->effective[k].origin, &s->origin))
-			buf_adds(b, "  no effect: what holds already is as strict or stricter");
+			buf_adds(b, IDLE "what holds already is as strict or stricter");
 		buf_addc(b, '\n');
 	}
 }
@@ -347,7 +349,7 @@ static void print_project_network(struct buf *b, const struct policy *policy,
 		print_said(b, &net->origin, "network");
 		buf_addf(b, "= \"%s\"", net_mode_to_string(net->mode));
 		if (mode < net->mode)
-			buf_addf(b, "  no effect: it would widen (the network is %s)",
+			buf_addf(b, IDLE "it would widen (the network is %s)",
 				 net_mode_to_string(mode));
 		buf_addc(b, '\n');
 		return;
@@ -356,7 +358,7 @@ static void print_project_network(struct buf *b, const struct policy *policy,
 		print_said(b, &h->origin, "network");
 		host_print(b, &h->host);
 		if (!host_holds(policy, &h->host))
-			buf_adds(b, "  no effect: it would widen (not in the list that holds)");
+			buf_adds(b, IDLE "it would widen (not in the list that holds)");
 		buf_addc(b, '\n');
 	}
 }
@@ -369,6 +371,20 @@ static void print_project(struct buf *b, const struct policy *policy, const stru
 	print_project_rules(b, policy, o->settings.rules);
 	print_project_settings(b, policy, &o->settings);
 	print_project_network(b, policy, &o->settings.net);
+}
+
+void show_idle(struct buf *b, const struct policy *policy)
+{
+	autobuf struct buf said = buf_make((size_t)1 << 20);
+	struct str line, rest;
+
+	vec_each(o, &policy->narrowing)
+		if ((*o)->layer == LAYER_PROJECT)
+			print_project(&said, policy, *o);
+	b->failed |= said.failed;
+	for (rest = buf_str(&said); str_cut(rest, '\n', &line, &rest);)
+		if (line.n > 4 && memmem(line.p, line.n, IDLE, sizeof(IDLE) - 1))
+			buf_addf(b, "%.*s\n", STR_ARG(str_skip(line, 4)));
 }
 
 int show_toml(struct arena *a, const struct policy *policy, struct buf *b,

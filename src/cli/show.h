@@ -13,6 +13,8 @@
 /* TOML with a comment on each value that says where it came from. */
 int show_toml(struct arena *a, const struct policy *policy, struct buf *b,
 	      struct cordon_error *err);
+/* What project files say without effect, a line each: it would widen, or holds already. */
+void show_idle(struct buf *b, const struct policy *policy);
 /* *ret is the caller's. */
 int show_json(struct arena *a, const struct policy *policy, json_t **ret,
 	      struct cordon_error *err);

@@ -489,6 +489,23 @@ int verdict_of_path(const struct explainer *e, enum policy_op op, struct str obj
 	return 0;
 }
 
+struct fix fix_of_socket(const struct explainer *e, struct str path)
+{
+	autoarena struct arena a = { .max = TRY_BYTES_MAX };
+	struct change change = { KEY_UNIX, spell(e, path) };
+	struct fix fix = { 0 };
+	struct situation changed;
+	struct cordon_error err;
+	struct plan *plan;
+
+	if (change.text && *change.text && rebuild(e, &a, &change, 1, &changed, &err) == 0 &&
+	    compiles(e, &changed, &plan, &err))
+		name_fix(e, &change, 1, &fix);
+	else
+		fix.why_not = "it is a socket of the host that no flag opens";
+	return fix;
+}
+
 /* --- hosts --------------------------------------------------------------------------------- */
 
 static void hold_network(const struct explainer *e, struct verdict *v)

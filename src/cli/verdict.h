@@ -38,6 +38,8 @@ void explainer_of_plan(const struct opts *o, const struct setup *setup, struct e
 /* object: a real path. */
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    struct verdict *ret, struct cordon_error *err);
+/* What lets a unix socket of the host be reached. */
+struct fix fix_of_socket(const struct explainer *e, struct str path);
 int verdict_of_host(const struct explainer *e, const struct host *target, struct verdict *ret,
 		    struct cordon_error *err);
 

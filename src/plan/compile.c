@@ -154,11 +154,18 @@ static int emit_sockets(struct compiler *c)
 
 		if (r < 0)
 			return r;
-		if (node.type != NODE_SOCKET)
-			return err_set(c->err, CORDON_E_PATH, 0, stage, "unix socket '%s': %s",
-				       s->text.p,
-				       node.type == NODE_ABSENT ? "does not exist"
-								: "is not a socket");
+		if (node.type == NODE_ABSENT) {
+			err_set(c->err, CORDON_E_PATH, 0, stage, "unix socket '%s': does not exist",
+				s->text.p);
+			return err_hint(c->err, "a socket is let in as it is at the start: start "
+						"what listens there first, or leave it out");
+		}
+		if (node.type != NODE_SOCKET) {
+			err_set(c->err, CORDON_E_PATH, 0, stage, "'%s' is not a unix socket",
+				s->text.p);
+			return err_hint(c->err, "for files there are --allow-read and "
+						"--allow-write");
+		}
 		r = check_socket(c, s, real);
 		if (r < 0)
 			return r;

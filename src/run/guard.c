@@ -298,6 +298,16 @@ static bool is_foreign_socket(const struct guard *g, const struct object *o)
 	return true;
 }
 
+/* Something that refuses is shown in the place of a socket of the host. */
+static bool is_covered_socket(const struct guard *g, const struct object *o)
+{
+	vec_each(op, &g->plan->ops)
+		if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET && !op->lost &&
+		    str_eq(op->path, o->path))
+			return true;
+	return false;
+}
+
 static int judge_connect(struct guard *g, const struct request *q)
 {
 	struct violation v = { .op = VIOLATION_connect,
@@ -305,11 +315,19 @@ static int judge_connect(struct guard *g, const struct request *q)
 			       .errnum = EACCES };
 	autoobject o;
 
-	if (!g->guards || resolve(q, AT_FDCWD, q->path, true, &o) < 0 || !is_foreign_socket(g, &o))
+	if (!g->guards || resolve(q, AT_FDCWD, q->path, true, &o) < 0)
 		return 0;
 	v.object = o.path;
-	report(g, q, &v);
-	return EACCES;
+	if (is_foreign_socket(g, &o)) {
+		report(g, q, &v);
+		return EACCES;
+	}
+	if (is_covered_socket(g, &o)) {
+		v.source = VIOLATION_BY_notify;
+		v.errnum = ECONNREFUSED;
+		report(g, q, &v);
+	}
+	return 0;
 }
 
 /* --- observing ------------------------------------------------------------------ */

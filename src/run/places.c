@@ -24,6 +24,9 @@ int place_settle(struct arena *a, const struct world *world, struct str base, st
 	char *path = path_normalise(a, base, text);
 	int r;
 
+	if (!path && text.n > PATH_BYTES_MAX)
+		return err_set(err, CORDON_E_PATH, 0, stage, "%s '%.40s...': longer than %d bytes",
+			       what, text.p, PATH_BYTES_MAX);
 	if (!path)
 		return err_set(err, CORDON_E_PATH, 0, stage, "%s '%.80s': not a path", what,
 			       text.p);

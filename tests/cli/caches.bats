@@ -158,6 +158,20 @@ named() {
 	run -125 cordon cache drop
 }
 
+@test "caches of all projects are listed and cleared from a directory that is gone" {
+	needs native
+	inside native 'mkdir -p "$XDG_CACHE_HOME/deep"'
+	mkdir gone
+	cd gone
+	rmdir ../gone
+	run -0 cordon cache list
+	assert_contains "$WORKDIR"
+	run cordon cache clear
+	assert_status 125
+	run -0 cordon cache clear --all
+	assert_contains "$WORKDIR"
+}
+
 @test "a cache in use is not cleared" {
 	needs native
 	mkfifo go ready

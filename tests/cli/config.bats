@@ -184,6 +184,28 @@ round_trips() {
 	assert_json ".files[2] | .present and .path == \"$WORKDIR/.cordon.toml\""
 }
 
+@test "config check names what a project file says in vain" {
+	printf '[sandbox]\nwrite = ["/opt"]\nnetwork = "on"\ndeny = ["private"]\n' >p.toml
+	run -0 --separate-stderr cordon config check --as project p.toml
+	assert_output ok
+	[[ $stderr == *"p.toml:2: write /opt  no effect: it would widen"*"p.toml:3: network"*"no effect"* ]] ||
+		fail "not said" "$(outcome)"
+	[[ $stderr != *private* ]] || fail "said of what narrows" "$(outcome)"
+	run -0 --separate-stderr cordon config check --as user p.toml
+	assert_equal "$stderr" ""
+	# What the user's own file gives, a project file may give, too.
+	mkdir -p -m 700 "$HOME/.cordon"
+	printf '[sandbox]\nnetwork = "on"\n' >"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon config check --as project p.toml
+	[[ $stderr == *"write /opt"* && $stderr != *network* ]] || fail "of another policy" "$(outcome)"
+}
+
+@test "a file that is not there has no line" {
+	run cordon config check "$SCRATCH/none"
+	assert_status 125
+	assert_output "cordon: config: '$SCRATCH/none': No such file or directory"
+}
+
 @test "config check knows the kinds of files" {
 	echo 'sandbox.enabled = false' >f
 	run -0 cordon config check f

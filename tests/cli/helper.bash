@@ -135,13 +135,22 @@ assert_json() {
 valid() {
 	local text=$output
 	[ $# -eq 0 ] || text=$(cat "$1")
+	valid_as '' "$text"
+}
+
+# valid_as NAME TEXT: for the definition NAME of the schema; '': for all of it.
+valid_as() {
+	local name=$1 text=$2
+	# shellcheck disable=SC2016 # $ref and $defs are the schema's
 	python3 -c '
 import json, sys, warnings
 warnings.simplefilter("ignore")
 import jsonschema
 schema = json.load(open(sys.argv[1]))
 jsonschema.Draft202012Validator.check_schema(schema)
+if sys.argv[2]:
+    schema = {"$ref": "#/$defs/" + sys.argv[2], "$defs": schema["$defs"]}
 jsonschema.Draft202012Validator(schema).validate(json.load(sys.stdin))
-' "$BATS_TEST_DIRNAME/../../docs/result.schema.json" <<<"$text" ||
+' "$BATS_TEST_DIRNAME/../../docs/result.schema.json" "$name" <<<"$text" ||
 		fail "not valid for the schema" "$text"
 }

@@ -35,6 +35,13 @@ load helper
 	assert_contains "this shell is inside the boundary"
 }
 
+@test "bash keeps no history, unless it is told where" {
+	run -0 env -u HISTFILE SHELL=/bin/bash "$CORDON" shell -q -- -c 'echo "<${HISTFILE-unset}>"'
+	assert_output "<>"
+	run -0 env HISTFILE=here SHELL=/bin/bash "$CORDON" shell -q -- -c 'echo "<$HISTFILE>"'
+	assert_output "<here>"
+}
+
 @test "what does not belong is refused" {
 	run -125 "$CORDON" shell ls
 	assert_contains "arguments of the shell follow '--'"

@@ -100,7 +100,7 @@ load helper
 	mkdir "$HOME/.cordon"
 	printf '[sandbox.profiles.mine]\nextends = "strict"\n' >"$HOME/.cordon/config.toml"
 	run -0 cordon profile list
-	assert_contains "mine  ($HOME/.cordon/config.toml:1)"
+	assert_contains "mine         ($HOME/.cordon/config.toml:1)"
 	run -0 cordon profile show mine
 	assert_output "# defined in $HOME/.cordon/config.toml:1
 [sandbox.profiles.mine]

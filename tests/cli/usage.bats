@@ -117,12 +117,19 @@ refused() {
 	refused "unknown word 'tcsh'" completion tcsh
 }
 
+@test "a workdir that is too long is told as that" {
+	run cordon run -C "/$(printf 'a%.0s' {1..5000})" -- true
+	assert_status 125
+	assert_contains "...': longer than 4095 bytes"
+}
+
 @test "an empty word is an error where a path is wanted" {
 	refused "an empty word names nothing" explain ""
 }
 
 @test "a usage error with --json is an object on standard output" {
 	run --separate-stderr -125 cordon run --json --tmeout 5s touch ran
+	valid_as usage_error "$output"
 	assert_json '.error.code == "usage" and .error.kind == "usage"'
 	assert_json '.error.message == "unknown option '\''--tmeout'\''"'
 	assert_json '.error.hint == "did you mean --timeout?"'

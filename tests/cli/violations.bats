@@ -53,6 +53,35 @@ quiet_about() {
 	assert_output key
 }
 
+@test "a unix socket of the host: the connect is told, and the flag that is named works" {
+	python3 -c 'import os, socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()
+os.set_inheritable(s.fileno(), True)
+os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
+	local server=$! i
+	for ((i = 0; i < 300; i++)); do
+		[ "$(cat /proc/$server/comm)" != sleep ] || break
+		sleep 0.1
+	done
+	local connect="python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$WORKDIR/s\")'"
+	inside moderate "$connect"
+	assert_status 1
+	sentence "refused: connecting to $WORKDIR/s (python3, seen at the system call); to allow it: --allow-unix $WORKDIR/s"
+	run -0 cordon run --allow-unix "$WORKDIR/s" -- sh -c "$connect"
+	kill $server
+	run cordon run --allow-unix "$WORKDIR/none" -- true
+	assert_status 125
+	assert_contains "start what listens there first"
+	run cordon run --allow-unix "$HOME/.bashrc" -- true
+	assert_status 125
+	assert_contains "for files there are --allow-read and --allow-write"
+}
+
+@test "--watch on a terminal in raw mode goes back to the first column" {
+	run -0 script -qec "'$CORDON' run --watch -- sh -c 'echo x >>~/.bashrc; :'" /dev/null </dev/null
+	assert_matches "refused: writing $HOME/.bashrc "[^$'\n']*$'\r(\n|$)'
+}
+
 @test "a write to a shell's start file" {
 	inside moderate 'echo x >> ~/.bashrc'
 	assert_equal "$(cat "$HOME/.bashrc")" rc
