@@ -49,7 +49,12 @@ int backend_needs(const char *name, const struct caps *caps, const enum cap *nee
 
 void launch_init(struct launch *launch)
 {
-	*launch = (struct launch){ .status_fd = -1, .handover_fd = -1, .stop_fd = -1 };
+	*launch = (struct launch){
+		.status_fd = -1,
+		.handover_fd = -1,
+		.stop_fd = -1,
+		.heard = -1,
+	};
 }
 
 void launch_close(struct launch *launch)

@@ -35,6 +35,8 @@ struct launch {
 	bool brokered;		/* listener and namespaces are for a broker */
 	uint64_t keep_caps;	/* what the command keeps of root's rights */
 	size_t survivors;	/* filled by confirm: what outlived the command and was ended */
+	int heard;		/* enum seccomp_filter: the filter for whose refusals the
+				 * listener is asked; -1: it answers them itself */
 	int stop_fd;		/* something comes when the command was stopped; -1: nothing */
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */

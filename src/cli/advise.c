@@ -118,6 +118,9 @@ static void advise(void *data, const struct violation *v, struct violation_advic
 	case VIOLATION_resolve:
 		advise_host(e, v, ret);
 		return;
+	case VIOLATION_call:
+		ret->rule = v->reason;
+		return;
 	case VIOLATION_bind:
 	case VIOLATION_OP_COUNT:
 		return;

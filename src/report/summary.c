@@ -42,6 +42,19 @@ static void gather(struct groups *g, const struct violations *all)
 	}
 }
 
+/* Several calls serve the same end, and what is said of them is the same. */
+static void merge_reasons(struct groups *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t j = i + 1; j < g->n && !g->at[i].gone && g->at[i].first->reason; j++) {
+			if (g->at[j].gone || g->at[j].first->reason != g->at[i].first->reason)
+				continue;
+			g->at[i].n++;
+			g->at[j].gone = true;
+			g->alive--;
+		}
+}
+
 static void lift(struct group *g, size_t to)
 {
 	for (; g->depth > to; g->depth--)
@@ -152,14 +165,14 @@ static void print_group(struct buf *b, const struct group *g,
 	}
 	print_start(b, g->first);
 	buf_addf(b, " and %zu more", g->n - 1);
-	if (g->place.n) {
+	if (g->place.n && is_path(g->first)) {
 		buf_adds(b, " under ");
 		buf_add_escaped(b, g->place);
 	}
 	shared.count = 1;
 	print_source(b, &shared);
 	shared.object = g->place;
-	if (g->depth > 1)
+	if (g->depth > 1 || shared.reason)
 		print_advice(b, &shared, advisor);
 }
 
@@ -171,6 +184,7 @@ void violations_summary(struct buf *b, const struct violations *all,
 	size_t most, lines = 0;
 
 	gather(&g, all);
+	merge_reasons(&g);
 	most = SUMMARY_LINES_MAX - (left ? 1 : 0);
 	collapse(&g, most);
 	if (g.alive > most)

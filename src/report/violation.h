@@ -51,11 +51,13 @@ const char *violation_source_how(enum violation_source source); /* "seen by the 
 struct violation {
 	enum violation_op op;
 	enum violation_source source;
-	/* A normal path as the sandbox shows it, or host[:port]. */
+	/* A normal path as the sandbox shows it, host[:port], or of `call` the name of a
+	 * system call. */
 	struct str object;
 	/* The deciding rule where the caller has it at hand, else NULL. It must live
 	 * longer than the store. */
 	const struct rule *rule;
+	const char *reason;	/* why, where no rule says; a constant, or NULL */
 	int pid;		/* as the host numbers it; 0: not known */
 	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */
 	int errnum;		/* what the command was answered; 0: not known */

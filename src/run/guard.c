@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "backend/linux/seccomp.h"
 #include "base/fd.h"
 #include "policy/rename.h"
 #include "report/violation.h"
@@ -40,6 +41,7 @@ struct guard {
 	int refusal; /* what a refused call fails with: as the kernel's own rules here */
 	struct request request; /* the call at hand */
 	bool told;		/* it is a violation already */
+	int heard;		/* see struct launch */
 };
 
 /* An object in the sandbox's view. */
@@ -124,14 +126,14 @@ static mode_t type_of(const struct object *o)
 
 /* --- judging -------------------------------------------------------------------- */
 
-static void report(struct guard *g, const struct request *q, struct violation *v)
+static void report(struct guard *g, const struct seccomp_notif *call, struct violation *v)
 {
 	g->told = true;
 	/* What was read belonged to somebody who is gone. */
-	if (!notify_waits(&g->notify, q->call))
+	if (!notify_waits(&g->notify, call))
 		return;
-	v->pid = q->target.tid;
-	target_program(q->target.tid, v->program, sizeof(v->program));
+	v->pid = (int)call->pid;
+	target_program(v->pid, v->program, sizeof(v->program));
 	violations_add(run_violations(g->run), v);
 }
 
@@ -146,7 +148,7 @@ static int refuse(struct guard *g, const struct request *q, struct str object,
 		.errnum = g->refusal,
 	};
 
-	report(g, q, &v);
+	report(g, q->call, &v);
 	return g->refusal;
 }
 
@@ -319,13 +321,13 @@ static int judge_connect(struct guard *g, const struct request *q)
 		return 0;
 	v.object = o.path;
 	if (is_foreign_socket(g, &o)) {
-		report(g, q, &v);
+		report(g, q->call, &v);
 		return EACCES;
 	}
 	if (is_covered_socket(g, &o)) {
 		v.source = VIOLATION_BY_notify;
 		v.errnum = ECONNREFUSED;
-		report(g, q, &v);
+		report(g, q->call, &v);
 	}
 	return 0;
 }
@@ -338,7 +340,7 @@ static void observe(struct guard *g, const struct request *q)
 	char text[OBSERVED_TEXT];
 
 	if (g->observes && !g->told && observe_request(&g->observer, q, text, &v))
-		report(g, q, &v);
+		report(g, q->call, &v);
 }
 
 /* --- the answer ----------------------------------------------------------------- */
@@ -402,6 +404,27 @@ static int judge_names(struct guard *g, struct request *q)
 	return verdict;
 }
 
+/* A call that a filter refuses, left to us so that somebody hears of it. Nothing of it is
+ * looked at and it never goes on, except where this plan does not refuse it: every
+ * listener asks about the keyring. */
+static int judge_refused(struct guard *g, const struct seccomp_notif *call)
+{
+	const struct seccomp_refusal *why, *asked;
+	struct violation v = { .op = VIOLATION_call, .source = VIOLATION_BY_notify };
+
+	if (g->heard < 0)
+		return ENOSYS;
+	why = seccomp_refusal((enum seccomp_filter)g->heard, call->data.nr);
+	asked = seccomp_refusal(SECCOMP_FILTER_notify_writes, call->data.nr);
+	if (!why)
+		return asked && asked->told ? 0 : ENOSYS;
+	v.object = str_of(why->name);
+	v.reason = why->reason;
+	v.errnum = why->told;
+	report(g, call, &v);
+	return why->told ? why->told : ENOSYS;
+}
+
 static int judge(void *data, const struct seccomp_notif *call)
 {
 	struct guard *g = data;
@@ -410,7 +433,7 @@ static int judge(void *data, const struct seccomp_notif *call)
 	int verdict = 0;
 
 	if (!request_init(q, call, &g->view))
-		return ENOSYS;
+		return judge_refused(g, call);
 	g->told = false;
 	if (request_is_watched(q)) {
 		if (request_read(q) == 0)
@@ -510,6 +533,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->sentry.quarantine = (struct quarantine){ .home = in->situation->places.cordon_home.p,
 						    .workdir = in->situation->places.workdir,
 						    .held = -1 };
+	g->heard = in->launch->heard;
 	g->guards = policy_number(g->policy, KEY_PROTECT) != PROTECT_OFF;
 	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
 	/* A read-only mount says EROFS, Landlock EACCES. */

@@ -394,6 +394,8 @@ static const char *filters_loaded(void)
 	n = launch.child_data;
 	for (size_t i = 0; i < n->n_filters; i++)
 		buf_addf(&names, "%s%s", i ? " " : "", n->filters[i]->name);
+	if (n->listener)
+		buf_addf(&names, " %s", n->listener->name);
 	launch_close(&launch);
 	text = arena_dup(&a, buf_str(&names));
 	buf_free(&names);
@@ -411,16 +413,28 @@ Test(backend, no_filter_is_loaded_where_seccomp_is_missing)
 Test(backend, what_a_missing_namespace_shares_is_refused)
 {
 	build("moderate");
-	cr_expect_str_eq(filters_loaded(), "base");
+	cr_expect_str_eq(filters_loaded(), "base_heard notify_writes");
 	caps.value[CAP_IPCNS] = 0;
-	cr_expect_str_eq(filters_loaded(), "base noipc");
+	cr_expect_str_eq(filters_loaded(), "base_heard noipc notify_writes");
 	caps.value[CAP_PIDNS] = 0;
-	cr_expect_str_eq(filters_loaded(), "base noipc nopidns");
+	cr_expect_str_eq(filters_loaded(), "base_heard noipc nopidns notify_writes");
 }
 
 Test(backend, the_keyring_is_open_to_who_is_given_it)
 {
 	with_flag("--keyring", "true");
 	build("moderate");
-	cr_expect_str_eq(filters_loaded(), "base_keyring");
+	cr_expect_str_eq(filters_loaded(), "base_keyring_heard notify_writes");
+}
+
+/* What passes beside a listener that asks must not pass beside one that does not. */
+Test(backend, refused_calls_pass_only_beside_a_listener_that_asks)
+{
+	build("moderate");
+	caps.value[CAP_NOTIFY] = 0;
+	cr_expect_str_eq(filters_loaded(), "base");
+	caps.value[CAP_NOTIFY] = 1;
+	with_flag("--report", "none");
+	build("moderate");
+	cr_expect_str_eq(filters_loaded(), "base notify_create");
 }

@@ -380,28 +380,87 @@ Test(seccomp, known_ways_out_are_refused)
 
 Test(seccomp, every_refusal_has_a_reason)
 {
-	const unsigned int all = (1u << SECCOMP_FILTER_COUNT) - 1;
-	int nr_socket = seccomp_syscall_resolve_name("socket");
-
 	for (int f = 0; f < SECCOMP_FILTER_COUNT; f++) {
 		for (int nr = 0; nr <= NR_LAST; nr++) {
 			struct bpf_run r = run(f, SECCOMP_ARCH_NATIVE, SECCOMP_ARCH_NATIVE,
 					       (uint32_t)nr, NULL);
-			const char *reason = seccomp_reason(1u << f, nr);
+			const struct seccomp_refusal *row = seccomp_refusal(f, nr);
 			char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
 			bool exists = name || nr >= NEWEST_FIRST;
 
-			free(name);
 			if (r.action == SECCOMP_RET_ALLOW && !r.read_args)
-				cr_expect_null(reason, "%d", nr);
+				cr_expect_null(row, "%d", nr);
 			else if (exists)
-				cr_expect(reason && strlen(reason) < 120, "%d", nr);
+				cr_expect(row && strlen(row->reason) < 120, "%d", nr);
+			if (row && name)
+				cr_expect_str_eq(row->name, name);
+			free(name);
 		}
 	}
-	cr_expect_str_neq(seccomp_reason(BIT(sockets), nr_socket),
-			  seccomp_reason(BIT(sockets) | BIT(noinet), nr_socket));
-	cr_expect_null(seccomp_reason(all, -1));
-	cr_expect_null(seccomp_reason(0, nr_socket));
+	cr_expect_null(seccomp_refusal(F(base), -1));
+}
+
+/* What a sandbox with a listener loads in place of the filter that answers by itself. */
+static const struct {
+	enum seccomp_filter plain, heard;
+} beside[] = {
+	{ F(base), F(base_heard) },
+	{ F(base_keyring), F(base_keyring_heard) },
+	{ F(base_hostns), F(base_hostns_heard) },
+};
+
+static const struct seccomp_refusal *refusal_of(enum seccomp_filter filter, uint32_t arch, int nr)
+{
+	return arch == SECCOMP_ARCH_NATIVE ? seccomp_refusal(filter, nr) : NULL;
+}
+
+/* Nothing that the plain filter refuses gets past both. */
+static void compare_heard(size_t pair, enum seccomp_filter listener, uint32_t arch, int nr,
+			  const uint64_t *args)
+{
+	uint32_t plain = judge(beside[pair].plain, arch, nr, args);
+	uint32_t heard = judge(beside[pair].heard, arch, nr, args);
+	const struct seccomp_refusal *row = refusal_of(beside[pair].plain, arch, nr);
+
+	if (heard == plain)
+		return;
+	cr_assert_eq(heard, SECCOMP_RET_ALLOW, "%d", nr);
+	cr_assert_eq(judge(listener, arch, nr, args), SECCOMP_RET_USER_NOTIF, "%d", nr);
+	if (arch == SECCOMP_ARCH_NATIVE)
+		cr_assert(row && plain == (SECCOMP_RET_ERRNO | (uint32_t)row->told), "%d", nr);
+}
+
+Test(seccomp, what_is_told_is_asked_about_and_what_is_not_stays_refused)
+{
+	static const enum seccomp_filter listeners[] = { F(notify_writes), F(notify_writes_execs),
+						       F(notify_all), F(notify_all_execs) };
+
+	for (size_t l = 0; l < COUNT(listeners); l++)
+		cr_assert(seccomp_program(listeners[l], SECCOMP_ARCH_NATIVE)->asks);
+	for (size_t p = 0; p < COUNT(beside); p++)
+		for (size_t l = 0; l < COUNT(listeners); l++)
+			for (size_t a = 0; a < COUNT(arches); a++)
+				for (int nr = 0; nr <= WALK_TO; nr++)
+					for (size_t i = 0; i < COUNT(judged); i++)
+						compare_heard(p, listeners[l], arches[a].audit, nr,
+							      judged[i].args);
+}
+
+/* Programs make these calls in passing, or fall back from them: not worth a line. */
+Test(seccomp, what_programs_try_is_answered_in_the_kernel)
+{
+	static const char *const quiet[] = { "clone3",	     "io_uring_setup", "personality",
+					     "ioctl",	     "kcmp",	       "name_to_handle_at",
+					     "setxattrat",   "vmsplice",       "adjtimex",
+					     "mknodat",	     "sendto",	       "setsockopt",
+					     "process_madvise" };
+
+	for (size_t i = 0; i < COUNT(quiet); i++) {
+		const struct seccomp_refusal *row = seccomp_refusal(
+			F(base), number_of(SCMP_ARCH_NATIVE, quiet[i]));
+
+		cr_expect(row && !row->told, "%s", quiet[i]);
+	}
 }
 
 /* Calls that programs make all the time must be answered from the kernel's cache of

@@ -124,6 +124,23 @@ Test(summary, many_become_one_line)
 	     "[profile moderate:5]; to allow it: --allow-write it\n");
 }
 
+Test(summary, calls_of_one_reason_become_one_line)
+{
+	static const char *const names[] = { "mount", "fsopen", "keyctl", "open_tree" };
+	static const char mounting[] = "no mounting", keys[] = "no keys";
+	struct violation v = { .op = VIOLATION_call, .source = VIOLATION_BY_notify };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		v.object = str_of(names[i]);
+		v.reason = i == 2 ? keys : mounting;
+		violations_add(all, &v);
+	}
+	told("refused: calling mount and 2 more (seen at the system call): read / "
+	     "[profile moderate:5]; to allow it: --allow-write it\n"
+	     "refused: calling keyctl (seen at the system call): read / "
+	     "[profile moderate:5]; to allow it: --allow-write it\n");
+}
+
 Test(summary, never_more_than_ten_lines)
 {
 	char name[64];

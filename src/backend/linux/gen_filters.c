@@ -59,9 +59,17 @@ enum arch_index {
 #include "backend/linux/filters.def"
 };
 
+/* What TELL means in a filter. */
+enum telling {
+	FAILS,
+	PASSES,
+	ASKS,
+};
+
 struct verdict {
 	uint32_t ret;
-	int go; /* enum judge, or -1 for `ret` */
+	int go;	  /* enum judge, or -1 for `ret` */
+	int told; /* TELL, with its errno in ret */
 };
 
 enum step_op {
@@ -80,16 +88,17 @@ struct step {
 
 /* Both architectures are little-endian: the low word comes first. */
 /* clang-format off */
-#define LOW(n) { STEP_LOAD, offsetof(struct seccomp_data, args[n]), { 0, -1 } }
-#define HIGH(n) { STEP_LOAD, offsetof(struct seccomp_data, args[n]) + 4, { 0, -1 } }
-#define AND(mask) { STEP_AND, (uint32_t)(mask), { 0, -1 } }
+#define LOW(n) { STEP_LOAD, offsetof(struct seccomp_data, args[n]), { 0, -1, 0 } }
+#define HIGH(n) { STEP_LOAD, offsetof(struct seccomp_data, args[n]) + 4, { 0, -1, 0 } }
+#define AND(mask) { STEP_AND, (uint32_t)(mask), { 0, -1, 0 } }
 #define IS(value, verdict) { STEP_IS, (uint32_t)(value), verdict }
 #define HAS(bits, verdict) { STEP_HAS, (uint32_t)(bits), verdict }
 #define ELSE(verdict) { STEP_ELSE, 0, verdict }
-#define PASS { SECCOMP_RET_ALLOW, -1 }
-#define FAIL(errnum) { SECCOMP_RET_ERRNO | (errnum), -1 }
-#define ASK { SECCOMP_RET_USER_NOTIF, -1 }
-#define GO(check) { 0, JUDGE_##check }
+#define PASS { SECCOMP_RET_ALLOW, -1, 0 }
+#define FAIL(errnum) { SECCOMP_RET_ERRNO | (errnum), -1, 0 }
+#define TELL(errnum) { SECCOMP_RET_ERRNO | (errnum), -1, 1 }
+#define ASK { SECCOMP_RET_USER_NOTIF, -1, 0 }
+#define GO(check) { 0, JUDGE_##check, 0 }
 /* clang-format on */
 
 #define ARGS(check, ...) static const struct step steps_##check[] = { __VA_ARGS__ };
@@ -153,6 +162,14 @@ static const struct {
 #include "backend/linux/filters.def"
 };
 
+static const struct {
+	enum filter filter;
+	enum telling how;
+} tellings[] = {
+#define TELLING(filter, how) { FILTER_##filter, how },
+#include "backend/linux/filters.def"
+};
+
 static const struct row {
 	enum filter filter;
 	const char *syscall;
@@ -160,6 +177,7 @@ static const struct row {
 	const char *reason;
 } rows[] = {
 #define REFUSE(filter, syscall, errnum, reason) { FILTER_##filter, #syscall, FAIL(errnum), reason },
+#define REPORT(filter, syscall, errnum, reason) { FILTER_##filter, #syscall, TELL(errnum), reason },
 #define CHECK(filter, syscall, check, reason) { FILTER_##filter, #syscall, GO(check), reason },
 #define NOTIFY(filter, syscall, reason) { FILTER_##filter, #syscall, ASK, reason },
 #include "backend/linux/filters.def"
@@ -167,6 +185,7 @@ static const struct row {
 
 /* A program being written, with the jumps that wait for their judge's place. */
 struct program {
+	enum filter filter;
 	struct sock_filter code[BPF_MAXINSNS];
 	size_t len;
 	struct {
@@ -203,8 +222,50 @@ static void note_jump(struct program *p, size_t at, int judge)
 	p->wanted[judge] = 1;
 }
 
+static enum telling telling_in(enum filter filter)
+{
+	for (size_t i = 0; i < COUNT(tellings); i++)
+		if (tellings[i].filter == filter)
+			return tellings[i].how;
+	return FAILS;
+}
+
+/* What the verdict is in that filter. One that asks leaves failing to the filter that is
+ * loaded beside it. */
+static struct verdict verdict_in(enum filter filter, struct verdict v)
+{
+	static const struct verdict pass = PASS, ask = ASK;
+	enum telling how = telling_in(filter);
+
+	if (how == FAILS || v.go >= 0 || v.ret == SECCOMP_RET_USER_NOTIF)
+		return v;
+	if (how == PASSES)
+		return v.told ? pass : v;
+	return v.told ? ask : pass;
+}
+
+static int decides(const struct step *step)
+{
+	return step->op == STEP_IS || step->op == STEP_HAS || step->op == STEP_ELSE;
+}
+
+/* Does it ever do anything but pass? */
+static int acts_in(enum filter filter, struct verdict v)
+{
+	if (v.go < 0)
+		return verdict_in(filter, v).ret != SECCOMP_RET_ALLOW;
+	for (size_t i = 0; i < judges[v.go].count; i++) {
+		const struct step *step = &judges[v.go].steps[i];
+
+		if (decides(step) && acts_in(filter, step->then))
+			return 1;
+	}
+	return 0;
+}
+
 static void emit_verdict(struct program *p, struct verdict v)
 {
+	v = verdict_in(p->filter, v);
 	emit_ret(p, v.ret);
 	if (v.go >= 0)
 		note_jump(p, p->len - 1, v.go);
@@ -266,11 +327,16 @@ static int row_is_in(const struct row *row, enum filter filter)
 	return 0;
 }
 
+static int row_acts_in(const struct row *row, enum filter filter)
+{
+	return row_is_in(row, filter) && acts_in(filter, row->verdict);
+}
+
 /* libseccomp would silently keep the first of two rows for one call. */
 static void refuse_second_row(enum filter filter, size_t row)
 {
 	for (size_t i = 0; i < row; i++)
-		if (row_is_in(&rows[i], filter) && !strcmp(rows[i].syscall, rows[row].syscall))
+		if (row_acts_in(&rows[i], filter) && !strcmp(rows[i].syscall, rows[row].syscall))
 			die("two rows for one call", rows[row].syscall);
 }
 
@@ -282,7 +348,7 @@ static void emit_newer(struct program *p, enum filter filter)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct newer *call = find_newer(rows[i].syscall);
 
-		if (!call || !row_is_in(&rows[i], filter))
+		if (!call || !row_acts_in(&rows[i], filter))
 			continue;
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call->nr);
 		emit_verdict(p, rows[i].verdict);
@@ -318,10 +384,10 @@ static void add_rows(scmp_filter_ctx ctx, const struct arch *arch, enum filter f
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *name = rows[i].syscall;
 
-		if (!row_is_in(&rows[i], filter) || find_newer(name) || resolve(arch, name) < 0)
+		if (!row_acts_in(&rows[i], filter) || find_newer(name) || resolve(arch, name) < 0)
 			continue;
 		/* Takes the build machine's number and translates it itself. */
-		if (seccomp_rule_add(ctx, libseccomp_action(rows[i].verdict),
+		if (seccomp_rule_add(ctx, libseccomp_action(verdict_in(filter, rows[i].verdict)),
 				     seccomp_syscall_resolve_name(name), 0) < 0)
 			die("libseccomp refused the row", name);
 	}
@@ -432,9 +498,10 @@ static void print_program(FILE *out, const struct arch *arch, enum filter filter
 	static struct program p;
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (row_is_in(&rows[i], filter))
+		if (row_acts_in(&rows[i], filter))
 			refuse_second_row(filter, i);
 	memset(&p, 0, sizeof(p));
+	p.filter = filter;
 	emit_start(&p, arch, filter);
 	emit_search(&p, arch, filter);
 	emit_judges(&p);
@@ -446,6 +513,34 @@ static void print_program(FILE *out, const struct arch *arch, enum filter filter
 	fprintf(out, "};\n");
 }
 
+/* The errno of the row's TELLs, 0 when it has none. */
+static uint32_t told_errno(const struct row *row, struct verdict v)
+{
+	uint32_t found = v.go < 0 && v.told ? v.ret & SECCOMP_RET_DATA : 0;
+
+	for (size_t i = 0; v.go >= 0 && i < judges[v.go].count; i++) {
+		const struct step *step = &judges[v.go].steps[i];
+		uint32_t inner = decides(step) ? told_errno(row, step->then) : 0;
+
+		if (inner && found && inner != found)
+			die("TELLs with different errnos", row->syscall);
+		found = inner ? inner : found;
+	}
+	return found;
+}
+
+/* What passes beside a listener must be asked about by every filter of a listener. */
+static void check_telling(const struct row *row)
+{
+	int passes = 0;
+
+	for (enum filter f = 0; f < FILTER_COUNT; f++)
+		passes |= telling_in(f) == PASSES && row_is_in(row, f);
+	for (enum filter f = 0; passes && f < FILTER_COUNT; f++)
+		if (telling_in(f) == ASKS && !row_is_in(row, f))
+			die("TELL that a listener does not hear", row->syscall);
+}
+
 static void print_refusals(FILE *out, const struct arch *arch)
 {
 	fprintf(out, "\nstatic const struct seccomp_refusal %s_refusals[] = {\n", arch->name);
@@ -453,9 +548,10 @@ static void print_refusals(FILE *out, const struct arch *arch)
 		int nr = resolve(arch, rows[i].syscall);
 
 		for (enum filter f = 0; nr >= 0 && f < FILTER_COUNT; f++)
-			if (row_is_in(&rows[i], f))
-				fprintf(out, "\t{ %d, SECCOMP_FILTER_%s, \"%s\" },\n", nr,
-					filters[f].name, rows[i].reason);
+			if (row_acts_in(&rows[i], f))
+				fprintf(out, "\t{ %d, SECCOMP_FILTER_%s, %u, \"%s\", \"%s\" },\n",
+					nr, filters[f].name, told_errno(&rows[i], rows[i].verdict),
+					rows[i].syscall, rows[i].reason);
 	}
 	fprintf(out, "};\n");
 }
@@ -466,8 +562,9 @@ static void print_tables(FILE *out, const struct arch *arch)
 		print_program(out, arch, f);
 	fprintf(out, "\nstatic const struct seccomp_program %s_programs[] = {\n", arch->name);
 	for (size_t i = 0; i < COUNT(filters); i++)
-		fprintf(out, "\t{ \"%s\", \"%s\", %s_%s, COUNT(%s_%s) },\n", filters[i].name,
-			filters[i].doc, arch->name, filters[i].name, arch->name, filters[i].name);
+		fprintf(out, "\t{ \"%s\", \"%s\", %s_%s, COUNT(%s_%s), %d },\n", filters[i].name,
+			filters[i].doc, arch->name, filters[i].name, arch->name, filters[i].name,
+			telling_in((enum filter)i) == ASKS);
 	fprintf(out, "};\n");
 	print_refusals(out, arch);
 }
@@ -492,6 +589,9 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		die("needs the name of the file to write", "usage");
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (told_errno(&rows[i], rows[i].verdict))
+			check_telling(&rows[i]);
 	out = fopen(argv[1], "we");
 	if (!out)
 		die(strerror(errno), argv[1]);

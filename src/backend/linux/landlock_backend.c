@@ -129,13 +129,13 @@ static void add_filter(struct native *n, enum seccomp_filter filter)
 	n->filters[n->n_filters++] = seccomp_program(filter, SECCOMP_ARCH_NATIVE);
 }
 
-static void prepare_filters(struct native *n, const struct launch_input *in)
+static void prepare_filters(struct native *n, const struct launch_input *in, struct launch *launch)
 {
 	const struct plan *plan = in->plan;
 
 	if (!in->caps->value[CAP_SECCOMP])
 		return;
-	add_filter(n, SECCOMP_FILTER_base_hostns);
+	add_filter(n, listen_beside(n, SECCOMP_FILTER_base_hostns, launch));
 	if (find_op(plan, OP_UNSHARE_NET))
 		add_filter(n, SECCOMP_FILTER_noinet);
 	if (!find_op(plan, OP_SOCKET))
@@ -271,7 +271,6 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 		return err_nomem(err, stage);
 	n->new_keyring = find_op(in->plan, OP_NO_KEYRING);
 	n->terminal = in->terminal;
-	prepare_filters(n, in);
 	r = prepare_lock_down(n, err);
 	if (r == 0)
 		r = prepare_scratch(a, in->plan, ret, err);
@@ -279,6 +278,7 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 		r = prepare_landlock(a, in, own_tmp(in->plan, ret), n, err);
 	if (r == 0)
 		r = listen_prepare(in, n, ret, err);
+	prepare_filters(n, in, ret);
 	ret->program = in->program;
 	ret->argv = in->argv;
 	ret->cwd = chdir ? chdir->path.p : NULL;

@@ -110,6 +110,21 @@ int listen_prepare(const struct launch_input *in, struct native *n, struct launc
 	return 0;
 }
 
+enum seccomp_filter listen_beside(const struct native *n, enum seccomp_filter base,
+				  struct launch *launch)
+{
+	static const enum seccomp_filter heard[SECCOMP_FILTER_COUNT] = {
+		[SECCOMP_FILTER_base] = SECCOMP_FILTER_base_heard,
+		[SECCOMP_FILTER_base_keyring] = SECCOMP_FILTER_base_keyring_heard,
+		[SECCOMP_FILTER_base_hostns] = SECCOMP_FILTER_base_hostns_heard,
+	};
+
+	if (!n->listener || !n->listener->asks)
+		return base;
+	launch->heard = (int)base;
+	return heard[base];
+}
+
 CHILD_SAFE int listen_start(const struct native *n, int error_fd)
 {
 	int fd, r;

@@ -21,6 +21,10 @@ bool listen_is_exact(const struct plan *plan);
 /* In the parent: plans for a listener when the plan needs one and there can be one. */
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,
 		   struct cordon_error *err);
+/* After that: the filter to load where `base` is wanted. Beside a listener that is asked
+ * about refused calls it is one that lets those pass. */
+enum seccomp_filter listen_beside(const struct native *n, enum seccomp_filter base,
+				  struct launch *launch);
 /* In the child: loads the filter and hands the listener over. */
 CHILD_SAFE int listen_start(const struct native *n, int error_fd);
 

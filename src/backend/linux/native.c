@@ -338,14 +338,15 @@ static void add_filter(struct native *n, enum seccomp_filter filter)
 }
 
 /* A namespace that is missing is lost, but what can be closed instead is. */
-static void prepare_filters(struct preparation *p, const struct launch *launch)
+static void prepare_filters(struct preparation *p, struct launch *launch)
 {
 	struct native *n = p->native;
+	enum seccomp_filter base = find_op(p->plan, OP_NO_KEYRING) ? SECCOMP_FILTER_base
+								    : SECCOMP_FILTER_base_keyring;
 
 	if (!find_op(p->plan, OP_SECCOMP) || !p->caps->value[CAP_SECCOMP])
 		return;
-	add_filter(n, find_op(p->plan, OP_NO_KEYRING) ? SECCOMP_FILTER_base
-						      : SECCOMP_FILTER_base_keyring);
+	add_filter(n, listen_beside(n, base, launch));
 	if (!(launch->clone_flags & CLONE_NEWIPC))
 		add_filter(n, SECCOMP_FILTER_noipc);
 	if (!n->pid_namespace)
@@ -496,13 +497,13 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 		r = prepare_ids(&p, ret);
 	if (r == 0)
 		r = grants_collect(a, in->plan, &grants, &p.native->landlock, err);
-	prepare_filters(&p, ret);
 	if (r == 0)
 		r = prepare_ipc(&p, ret);
 	if (r == 0)
 		r = prepare_status(&p, ret);
 	if (r == 0)
 		r = prepare_listener(&p, in, ret);
+	prepare_filters(&p, ret);
 	if (r == 0)
 		r = prepare_resolver(&p, ret);
 	if (r == 0)

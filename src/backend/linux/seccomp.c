@@ -40,19 +40,12 @@ CHILD_SAFE int seccomp_install(const struct seccomp_program *program, unsigned i
 	return r < 0 ? -errno : (int)r;
 }
 
-const char *seccomp_reason(unsigned int filters, int nr)
+const struct seccomp_refusal *seccomp_refusal(enum seccomp_filter filter, int nr)
 {
 	const struct seccomp_arch *arch = find_arch(SECCOMP_ARCH_NATIVE);
-	const char *reason = NULL;
-	int best = -1;
 
-	for (unsigned int i = 0; arch && i < arch->refusal_count; i++) {
-		const struct seccomp_refusal *row = &arch->refusals[i];
-
-		if (row->nr != nr || !(filters & 1u << row->filter) || (int)row->filter < best)
-			continue;
-		best = (int)row->filter;
-		reason = row->reason;
-	}
-	return reason;
+	for (unsigned int i = 0; arch && i < arch->refusal_count; i++)
+		if (arch->refusals[i].nr == nr && arch->refusals[i].filter == filter)
+			return &arch->refusals[i];
+	return NULL;
 }

@@ -12,6 +12,7 @@
 
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/spawn.h"
 
@@ -26,6 +27,7 @@ struct seccomp_program {
 	const char *doc;
 	const struct sock_filter *code;
 	unsigned short len;
+	bool asks; /* about what is told, which another filter may then let pass */
 };
 
 #if defined(__x86_64__)
@@ -45,10 +47,17 @@ const struct seccomp_program *seccomp_program(enum seccomp_filter filter, uint32
  * Not called load: libseccomp, which the tests link, has that name. */
 CHILD_SAFE int seccomp_install(const struct seccomp_program *program, unsigned int flags);
 
-/* Why a system call, by its native number, is refused: one line for the user. Of
- * the filters in the set (bits 1u << enum seccomp_filter) that have a row for it,
- * the most specific one speaks. NULL when none has. Does not look at arguments: a
- * row means that the call can be refused, not that every use of it is. */
-const char *seccomp_reason(unsigned int filters, int nr);
+struct seccomp_refusal {
+	int nr;
+	enum seccomp_filter filter;
+	int told; /* TELL: the errno with which such a call fails; 0: nobody is told */
+	const char *name;
+	const char *reason; /* one line for the user */
+};
+
+/* What a filter has about a system call, by its native number; NULL: it lets it pass. Does
+ * not look at arguments: a row means that the call can be refused, or is asked about, not
+ * that every use of it is. */
+const struct seccomp_refusal *seccomp_refusal(enum seccomp_filter filter, int nr);
 
 #endif

@@ -5,12 +5,6 @@
 
 #include "backend/linux/seccomp.h"
 
-struct seccomp_refusal {
-	int nr;
-	enum seccomp_filter filter;
-	const char *reason;
-};
-
 struct seccomp_arch {
 	uint32_t audit_arch;
 	const struct seccomp_program *programs; /* SECCOMP_FILTER_COUNT of them */
