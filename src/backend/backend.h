@@ -46,6 +46,9 @@ struct launch {
 	struct spawn_request *command;
 	int (*parent)(void *data, pid_t pid, struct cordon_error *err);
 	void *parent_data;
+	/* What the parent does while the child is at work, and with what; NULL: nothing. */
+	int (*meanwhile)(struct launch *launch, struct cordon_error *err);
+	int ruleset_fd, filled_fd;	/* -1: none */
 };
 
 /* What the command is: program is a path inside the sandbox. */

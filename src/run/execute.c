@@ -215,6 +215,11 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	r = spawn_start(&own, ret, err);
 	if (r == 0)
 		close_child_ends(launch);
+	if (r == 0 && launch->meanwhile) {
+		r = launch->meanwhile(launch, err);
+		if (r < 0)
+			spawn_discard(ret);
+	}
 	if (r < 0 && launch->clone_flags && (err->sys_errno == EPERM || err->sys_errno == ENOSPC))
 		err_hint(err, "new namespaces are refused here, as in a chroot or by a setting; "
 			      "'cordon doctor' shows what is allowed");

@@ -57,7 +57,10 @@ static void grant(struct collector *c, struct str path, uint64_t rights, bool di
 	rights &= c->handled;
 	if (!directory)
 		rights &= FILE_RIGHTS;
-	*step = (struct landlock_step){ .path = path.p, .access = rights, .optional = optional };
+	*step = (struct landlock_step){ .path = path.p,
+					.access = rights,
+					.optional = optional,
+					.outside = optional && !c->alone };
 }
 
 static bool executable(const struct collector *c, struct str path)

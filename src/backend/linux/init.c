@@ -198,6 +198,10 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 	if (r == 0)
 		r = keep_from_command(n->stop_fd, error_fd);
 	if (r == 0)
+		r = keep_from_command(n->landlock.ruleset_fd, error_fd);
+	if (r == 0)
+		r = keep_from_command(n->landlock.filled_fd, error_fd);
+	if (r == 0)
 		r = native_setup(n, error_fd);
 	if (r == 0)
 		r = native_start_resolver(n, error_fd);

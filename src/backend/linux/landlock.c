@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Step 7, in the child: the ruleset from the steps the parent wrote down. */
+/*
+ * Step 7: the ruleset from the steps the parent wrote down. Rules belong to files, not to
+ * paths, so those that show the host's own files are added by the parent while the child
+ * mounts; the others by the child, which alone sees what they are for.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backend/backend.h"
 #include "backend/linux/native.h"
+#include "base/fd.h"
 #include "base/linux_compat.h"
 
 #define STAGE "landlock"
@@ -53,43 +60,86 @@ static CHILD_SAFE bool is_the_same(const struct landlock_step *step, int fd)
 	return st.st_dev == step->dev && st.st_ino == step->ino;
 }
 
-static CHILD_SAFE int add_step(int ruleset, const struct landlock_step *step, int error_fd)
+static const char changed[] = "was changed";
+
+/* Returns what went wrong, with errno set; NULL: nothing. */
+static CHILD_SAFE const char *add_step(int ruleset, const struct landlock_step *step)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = step->access };
-	int r = 0;
+	const char *wrong = NULL;
 
 	rule.parent_fd = open_real(step->path);
 	if (rule.parent_fd < 0)
-		return step->optional ? 0 : native_fail(error_fd, STAGE, "cannot open", step->path);
+		return step->optional ? NULL : "cannot open";
 	if (!is_the_same(step, rule.parent_fd))
-		return native_fail_changed(error_fd, STAGE, step->path);
-	if (rule.allowed_access &&
-	    syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
-		r = native_fail(error_fd, STAGE, "cannot add a rule for", step->path);
+		wrong = changed;
+	else if (rule.allowed_access && syscall(__NR_landlock_add_rule, ruleset,
+						LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+		wrong = "cannot add a rule for";
 	close(rule.parent_fd);
-	return r;
+	return wrong;
 }
 
-CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int error_fd)
+static CHILD_SAFE int make_ruleset(const struct native_landlock *l)
 {
 	struct ruleset_attr attr = {
 		.handled_access_fs = l->handled_fs,
 		.handled_access_net = l->handled_net,
 		.scoped = l->scoped,
 	};
-	int ruleset;
+
+	return (int)syscall(__NR_landlock_create_ruleset, &attr, attr_size(l->abi), 0);
+}
+
+/* --- in the child --------------------------------------------------------------- */
+
+static CHILD_SAFE int fail_step(const char *wrong, const char *path, int error_fd)
+{
+	return wrong == changed ? native_fail_changed(error_fd, STAGE, path)
+				: native_fail(error_fd, STAGE, wrong, path);
+}
+
+/* Until the parent has added its rules. */
+static CHILD_SAFE int wait_for_parent(int fd, int error_fd)
+{
+	char done;
+	ssize_t n;
+
+	if (!fd)
+		return 0;
+	do
+		n = read(fd, &done, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1) {
+		close(fd);
+		return 0;
+	}
+	errno = n == 0 ? EPIPE : errno;
+	return native_fail(error_fd, STAGE, "cannot wait for", "the rest of the ruleset");
+}
+
+CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int error_fd)
+{
+	int ruleset = l->ruleset_fd;
 
 	if (!l->abi)
 		return -1;
-	ruleset = (int)syscall(__NR_landlock_create_ruleset, &attr, attr_size(l->abi), 0);
+	if (!ruleset)
+		ruleset = make_ruleset(l);
 	if (ruleset < 0) {
 		native_fail(error_fd, STAGE, "cannot create a ruleset", NULL);
 		return -2;
 	}
-	for (size_t i = 0; i < l->n_steps; i++)
-		if (add_step(ruleset, &l->steps[i], error_fd) < 0)
+	for (size_t i = 0; i < l->n_steps; i++) {
+		const struct landlock_step *step = &l->steps[i];
+		const char *wrong = step->outside ? NULL : add_step(ruleset, step);
+
+		if (wrong) {
+			fail_step(wrong, step->path, error_fd);
 			return -2;
-	return ruleset;
+		}
+	}
+	return wait_for_parent(l->filled_fd, error_fd) < 0 ? -2 : ruleset;
 }
 
 static CHILD_SAFE int fail_to_enforce(int error_fd)
@@ -109,4 +159,58 @@ CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd)
 		return fail_to_enforce(error_fd);
 	close(ruleset);
 	return 0;
+}
+
+/* --- in the parent -------------------------------------------------------------- */
+
+static int fill(struct launch *launch, struct cordon_error *err)
+{
+	const struct native *n = launch->child_data;
+
+	for (size_t i = 0; i < n->landlock.n_steps; i++) {
+		const struct landlock_step *step = &n->landlock.steps[i];
+		const char *wrong = step->outside ? add_step(launch->ruleset_fd, step) : NULL;
+
+		if (wrong)
+			return err_set(err, CORDON_E_INIT, errno, STAGE, "%s %s", wrong,
+				       step->path);
+	}
+	/* A child that is gone has said why. */
+	if (send(launch->filled_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
+		return err_set(err, CORDON_E_INIT, errno, STAGE, "cannot tell the child");
+	fd_close(&launch->ruleset_fd);
+	fd_close(&launch->filled_fd);
+	return 0;
+}
+
+static int share_ruleset(struct native_landlock *l, struct launch *launch, struct cordon_error *err)
+{
+	int theirs;
+
+	launch->ruleset_fd = make_ruleset(l);
+	if (launch->ruleset_fd < 0)
+		return err_set(err, CORDON_E_INIT, errno, STAGE, "cannot create a ruleset");
+	theirs = fcntl(launch->ruleset_fd, F_DUPFD_CLOEXEC, 3);
+	if (theirs < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, STAGE, "cannot share the ruleset");
+	l->ruleset_fd = launch_add_fd(launch, theirs, err);
+	return l->ruleset_fd < 0 ? l->ruleset_fd : 0;
+}
+
+int native_landlock_share(struct native_landlock *l, struct launch *launch,
+			  struct cordon_error *err)
+{
+	int pair[2], r;
+
+	if (!l->abi)
+		return 0;
+	r = share_ruleset(l, launch, err);
+	if (r < 0)
+		return r;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, STAGE, "cannot make a socket pair");
+	launch->filled_fd = pair[0];
+	launch->meanwhile = fill;
+	l->filled_fd = launch_add_fd(launch, pair[1], err);
+	return l->filled_fd < 0 ? l->filled_fd : 0;
 }

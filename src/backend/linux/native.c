@@ -498,6 +498,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 	if (r == 0)
 		r = grants_collect(a, in->plan, &grants, &p.native->landlock, err);
 	if (r == 0)
+		r = native_landlock_share(&p.native->landlock, ret, err);
+	if (r == 0)
 		r = prepare_ipc(&p, ret);
 	if (r == 0)
 		r = prepare_status(&p, ret);

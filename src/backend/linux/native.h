@@ -26,6 +26,8 @@
 #include "backend/linux/seccomp.h"
 #include "base/spawn.h"
 
+struct launch;
+
 enum mount_kind {
 	MOUNT_BIND,	/* shows `source` at `path` with `attributes` */
 	MOUNT_VEIL,	/* covers `path` by something that cannot be opened */
@@ -66,6 +68,7 @@ struct landlock_step {
 	const char *path;	/* absolute, in the sandbox's view */
 	uint64_t access;	/* 0: only compared */
 	bool optional;		/* may be gone by now */
+	bool outside;		/* a file of the host's, added by the parent */
 	uint64_t dev, ino;	/* what it was when the policy was built; ino 0: not compared */
 };
 
@@ -76,6 +79,10 @@ struct native_landlock {
 	uint64_t scoped;
 	const struct landlock_step *steps;
 	size_t n_steps;
+	/* In the child: the ruleset that the parent made and where it says that its steps
+	 * are done; 0: the child does all of it. */
+	int ruleset_fd;
+	int filled_fd;
 };
 
 #define NATIVE_FILTERS_MAX 7
@@ -128,6 +135,9 @@ CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
  * failure. */
 CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int error_fd);
 CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd);
+/* In the parent, before the clone: the steps marked `outside` are carried out meanwhile. */
+int native_landlock_share(struct native_landlock *l, struct launch *launch,
+			  struct cordon_error *err);
 
 /* For all parts: reports errno with what was being done and to what. */
 CHILD_SAFE int native_fail(int error_fd, const char *stage, const char *what, const char *object);
