@@ -31,4 +31,18 @@ int setup_plan(const struct opts *o, struct setup *ret, struct cordon_error *err
 /* The warnings of the policy, as remarks. */
 void setup_warn(const struct opts *o, const struct policy *policy);
 
+/* For a command that runs another one to see what it does. */
+struct ending;
+struct run_result;
+struct run_watch {
+	struct accesses *accesses; /* what is allowed is noted here */
+	int (*before)(void *data, const struct setup *setup, struct cordon_error *err);
+	/* After the run, or when the program may not even be executed (result->error). */
+	int (*after)(void *data, struct ending *ending, const struct run_result *result,
+		     struct cordon_error *err);
+	void *data;
+};
+/* Runs o->rest, with what is said before and after a run, but for the violations. */
+int run_watched(struct opts *o, const struct run_watch *watch, struct cordon_error *err);
+
 #endif

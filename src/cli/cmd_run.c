@@ -377,18 +377,17 @@ static bool was_interrupted(const struct run_result *result)
 	       isatty(STDIN_FILENO);
 }
 
-static int run_it(struct runner *r)
+static int start(struct runner *r, struct accesses *accesses, struct run_result *ret)
 {
 	struct execute_options options = {
 		.argv = r->o->rest,
 		.capture = r->capture,
 		.end_at_violation = r->on_violation == VIOLATION_KILL,
+		.accesses = accesses,
 	};
-	struct run_result result = { 0 };
-	int status;
 
 	if (ending_open(r->o, &r->setup, &r->ending, &r->err) < 0)
-		return fail(r);
+		return -r->err.code;
 	options.violations = r->ending.violations;
 	r->attempt = (struct attempt){
 		.situation = &r->setup.situation,
@@ -399,7 +398,15 @@ static int run_it(struct runner *r)
 		.changed = changed,
 		.data = r,
 	};
-	if (attempt_execute(r->o->arena, &r->attempt, &options, &result, &r->err) < 0)
+	return attempt_execute(r->o->arena, &r->attempt, &options, ret, &r->err);
+}
+
+static int run_it(struct runner *r)
+{
+	struct run_result result = { 0 };
+	int status;
+
+	if (start(r, NULL, &result) < 0)
 		return fail(r);
 	ending_compare(&r->ending);
 	ending_infer(&r->ending, &result);
@@ -411,6 +418,54 @@ static int run_it(struct runner *r)
 	r->interrupted = was_interrupted(&result);
 	run_result_free(&result);
 	return status;
+}
+
+/* What nobody would see nobody could learn from. */
+static int check_watched(struct runner *r)
+{
+	if (observes(r))
+		return 0;
+	err_set(&r->err, CORDON_E_UNAVAILABLE, 0, "run",
+		"the %s backend does not observe what is refused, so nothing can be learned",
+		r->setup.plan->backend);
+	return err_hint(&r->err, "'cordon doctor' says what is missing here");
+}
+
+static int watch_it(struct runner *r, const struct run_watch *watch)
+{
+	struct run_result result = { 0 };
+	struct cordon_error error;
+	int code = start(r, watch->accesses, &result);
+
+	if (code < 0)
+		return code;
+	error = result.error;
+	/* It may be what is to be learned. */
+	result.error = (struct cordon_error){ 0 };
+	say_after(r, &result);
+	result.error = error;
+	code = watch->after(watch->data, &r->ending, &result, &r->err);
+	run_result_free(&result);
+	return code;
+}
+
+int run_watched(struct opts *o, const struct run_watch *watch, struct cordon_error *err)
+{
+	struct runner r = { .o = o };
+	int code = setup_plan(o, &r.setup, &r.err);
+
+	if (code == 0)
+		code = check_watched(&r);
+	if (code == 0)
+		code = watch->before(watch->data, &r.setup, &r.err);
+	if (code == 0)
+		code = say_before(&r);
+	if (code == 0)
+		code = watch_it(&r, watch);
+	ending_close(&r.ending);
+	if (code < 0)
+		*err = r.err;
+	return code;
 }
 
 int cmd_run(struct opts *o)

@@ -411,6 +411,7 @@ void opts_situation(const struct opts *o, struct situation_options *ret)
 		.profile = o->value[OPTION_PROFILE],
 		.no_sandbox = opts_given(o, OPTION_NO_SANDBOX),
 		.make_home = (o->command == &command_rows[COMMAND_run] ||
+			      o->command == &command_rows[COMMAND_learn] ||
 			      o->command == &command_rows[COMMAND_shell]) &&
 			     !opts_given(o, OPTION_DRY_RUN),
 		.flags = &o->flags,

@@ -210,18 +210,12 @@ static void find_holder(const struct explainer *e, enum policy_op what, struct s
 
 /* --- what would change it ----------------------------------------------------------------- */
 
-struct change {
-	enum key key;
-	const char *text;
-};
-
 /* For KEY_NETWORK, where a list of hosts could stand as well. */
 static const char all_hosts[] = "on";
 
-/* The situation with another policy, all of it in the arena `a`. The world remembers
- * what it has seen in the arena it was asked with, so it is a new one. */
-static int rebuild(const struct explainer *e, struct arena *a, const struct change *changes,
-		   size_t n, struct situation *ret, struct cordon_error *err)
+/* The world remembers what it has seen in the arena it was asked with, so it is a new one. */
+int explainer_rebuild(const struct explainer *e, struct arena *a, const struct amendment *changes,
+		      size_t n, struct situation *ret, struct cordon_error *err)
 {
 	struct policy_input in = situation_input(&e->setup.situation);
 	struct layer layer = { 0 };
@@ -253,7 +247,7 @@ static int rebuild(const struct explainer *e, struct arena *a, const struct chan
 
 /* The line of one key, which holds all the changes to it: TOML takes a key once. Nothing
  * when an earlier change had the key. */
-static void print_toml_line(struct buf *b, const struct change *changes, size_t n, size_t at)
+static void print_toml_line(struct buf *b, const struct amendment *changes, size_t n, size_t at)
 {
 	const struct key_row *row = &key_rows[changes[at].key];
 	bool list = key_type_is_list(row->type) && changes[at].text != all_hosts;
@@ -271,7 +265,7 @@ static void print_toml_line(struct buf *b, const struct change *changes, size_t 
 	buf_adds(b, list ? "]" : "");
 }
 
-static void name_fix(const struct explainer *e, const struct change *changes, size_t n,
+static void name_fix(const struct explainer *e, const struct amendment *changes, size_t n,
 		     struct fix *fix)
 {
 	autobuf struct buf flags = buf_make(TEXT_MAX);
@@ -306,7 +300,7 @@ static const char *breadth(const struct places *places, struct str path)
 	return NULL;
 }
 
-static bool is_secret(const struct policy *policy, struct str object)
+bool verdict_is_secret(const struct policy *policy, struct str object)
 {
 	struct match m;
 
@@ -326,8 +320,8 @@ static bool compiles(const struct explainer *e, struct situation *changed, struc
 /* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
  * enforced counts only when nothing else helps. */
 static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
-		     struct str granted, const struct change *changes, size_t n, bool must_compile,
-		     struct fix *fix)
+		     struct str granted, const struct amendment *changes, size_t n,
+		     bool must_compile, struct fix *fix)
 {
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };
 	struct situation changed;
@@ -336,20 +330,20 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 	struct plan *plan;
 	bool good;
 
-	if (rebuild(e, &a, changes, n, &changed, &err) < 0 ||
+	if (explainer_rebuild(e, &a, changes, n, &changed, &err) < 0 ||
 	    !policy_allows(changed.policy, op, object, &d))
 		return false;
 	good = !e->setup.plan || compiles(e, &changed, &plan, &err);
 	if (!good && must_compile)
 		return false;
 	name_fix(e, changes, n, fix);
-	fix->opens_secret = is_secret(e->setup.situation.policy, object);
+	fix->opens_secret = verdict_is_secret(e->setup.situation.policy, object);
 	fix->breadth = breadth(&e->setup.situation.places, granted);
 	fix->remark = good ? NULL : arena_dup(e->opts->arena, str_of(err.message));
 	return true;
 }
 
-static const char *why_not(enum layer_id layer)
+const char *verdict_why_not(enum layer_id layer)
 {
 	if (layer == LAYER_CORDON)
 		return "nothing opens cordon's own home";
@@ -378,15 +372,15 @@ static const struct {
 
 /* Where the system's loader and libraries may not be executed no program starts, whatever
  * is granted on itself. */
-static size_t runtime_first(const struct explainer *e, enum policy_op op, struct change *changes)
+static size_t runtime_first(const struct explainer *e, enum policy_op op, struct amendment *changes)
 {
 	struct decision d;
 
 	if (op != POLICY_EXEC ||
 	    policy_allows(e->setup.situation.policy, POLICY_EXEC, STR("/usr/lib"), &d))
 		return 0;
-	changes[0] = (struct change){ KEY_READ, "@runtime" };
-	changes[1] = (struct change){ KEY_EXEC, "@system-exec" };
+	changes[0] = (struct amendment){ KEY_READ, "@runtime" };
+	changes[1] = (struct amendment){ KEY_EXEC, "@system-exec" };
 	return 2;
 }
 
@@ -394,7 +388,7 @@ static size_t runtime_first(const struct explainer *e, enum policy_op op, struct
 static bool try_candidates(const struct explainer *e, enum policy_op op, struct str object,
 			   struct str granted, const char *path, bool must_compile, struct fix *fix)
 {
-	struct change changes[CHANGES_MAX];
+	struct amendment changes[CHANGES_MAX];
 	size_t before = runtime_first(e, op, changes);
 
 	if (before && try_path(e, op, object, STR(""), changes, before, must_compile, fix))
@@ -414,8 +408,7 @@ static bool try_candidates(const struct explainer *e, enum policy_op op, struct 
 	return false;
 }
 
-/* The nearest directory above that exists: what does not exist cannot be mounted. */
-static struct str existing_above(const struct explainer *e, struct str object)
+struct str explainer_above(const struct explainer *e, struct str object)
 {
 	const struct situation *s = &e->setup.situation;
 	struct cordon_error ignored;
@@ -445,7 +438,7 @@ static const char *spell(const struct explainer *e, struct str path)
 static bool try_above(const struct explainer *e, enum policy_op op, struct str object,
 		      struct fix *fix)
 {
-	struct str above = existing_above(e, object);
+	struct str above = explainer_above(e, object);
 
 	if (op != POLICY_WRITE || above.n <= 1 ||
 	    !try_candidates(e, op, object, above, spell(e, above), true, fix))
@@ -462,7 +455,7 @@ static void find_path_fix(const struct explainer *e, enum policy_op op, struct s
 	if (path && *path && !try_candidates(e, op, object, object, path, true, &v->fix) &&
 	    !try_above(e, op, object, &v->fix) &&
 	    !try_candidates(e, op, object, object, path, false, &v->fix))
-		v->fix.why_not = why_not(v->layer);
+		v->fix.why_not = verdict_why_not(v->layer);
 }
 
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
@@ -492,13 +485,14 @@ int verdict_of_path(const struct explainer *e, enum policy_op op, struct str obj
 struct fix fix_of_socket(const struct explainer *e, struct str path)
 {
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };
-	struct change change = { KEY_UNIX, spell(e, path) };
+	struct amendment change = { KEY_UNIX, spell(e, path) };
 	struct fix fix = { 0 };
 	struct situation changed;
 	struct cordon_error err;
 	struct plan *plan;
 
-	if (change.text && *change.text && rebuild(e, &a, &change, 1, &changed, &err) == 0 &&
+	if (change.text && *change.text &&
+	    explainer_rebuild(e, &a, &change, 1, &changed, &err) == 0 &&
 	    compiles(e, &changed, &plan, &err))
 		name_fix(e, &change, 1, &fix);
 	else
@@ -544,13 +538,13 @@ static bool connects(const struct explainer *e, struct situation *changed,
 static bool try_host(const struct explainer *e, const struct host *target, const char *text,
 		     bool must_compile, struct fix *fix)
 {
-	struct change change = { .key = KEY_NETWORK, .text = text };
+	struct amendment change = { .key = KEY_NETWORK, .text = text };
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };
 	struct situation changed;
 	struct cordon_error err;
 	bool good;
 
-	if (rebuild(e, &a, &change, 1, &changed, &err) < 0 ||
+	if (explainer_rebuild(e, &a, &change, 1, &changed, &err) < 0 ||
 	    !policy_decide_host(changed.policy, target).allowed)
 		return false;
 	good = connects(e, &changed, &err);
@@ -574,7 +568,7 @@ static void find_host_fix(const struct explainer *e, const struct host *target, 
 		v->fix.note = "a list of hosts cannot be enforced here yet; --allow-network opens "
 			      "all of it";
 	else if (!try_host(e, target, text, false, &v->fix))
-		v->fix.why_not = why_not(v->layer);
+		v->fix.why_not = verdict_why_not(v->layer);
 }
 
 int verdict_of_host(const struct explainer *e, const struct host *target, struct verdict *ret,

@@ -11,6 +11,7 @@
 #define CORDON_CLI_VERDICT_H
 
 #include "cli/cmd.h"
+#include "policy/amend.h"
 #include "policy/hosts.h"
 #include "report/fix.h"
 
@@ -31,6 +32,17 @@ struct verdict {
 	const char *loose;	/* why nothing holds it here; NULL: something does */
 	struct fix fix;		/* when not allowed */
 };
+
+/* The situation with additions to the flags, and the policy that follows, all of it in the
+ * arena `a`. */
+int explainer_rebuild(const struct explainer *e, struct arena *a, const struct amendment *changes,
+		      size_t n, struct situation *ret, struct cordon_error *err);
+/* The nearest directory above that exists: what does not exist cannot be mounted. */
+struct str explainer_above(const struct explainer *e, struct str object);
+/* Is it a secret that nobody has opened? */
+bool verdict_is_secret(const struct policy *policy, struct str object);
+/* Why no flag opens what this layer refuses. */
+const char *verdict_why_not(enum layer_id layer);
 
 int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err);
 /* The same for a run that has a plan already. */

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include "backend/backend.h"
+#include "report/accesses.h"
 #include "report/changes.h"
 #include "report/violation.h"
 #include "run/result.h"
@@ -20,6 +21,7 @@ struct execute_options {
 	bool stdin_null;
 	struct violations *violations;	/* where refusals are noted; NULL: nowhere */
 	bool end_at_violation;		/* the first one ends the run, cause policy */
+	struct accesses *accesses;	/* where what is allowed is noted; NULL: nowhere */
 };
 
 /* *ret is filled whenever 0 is returned, also when the command could not be started

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "policy/rename.h"
 #include "report/violation.h"
+#include "run/execute.h"
 #include "run/guard_tree.h"
 #include "run/notify.h"
 #include "run/observe.h"
@@ -547,6 +548,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 				     .data = g };
 	if (!observer_init(&g->observer, a, in->plan))
 		return err_nomem(err, "guard");
+	g->observer.accesses = in->options ? in->options->accesses : NULL;
 	r = selection_from_plan(a, in->plan, &g->selection, err);
 	if (r == 0)
 		*ret = &g->part;

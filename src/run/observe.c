@@ -226,6 +226,20 @@ static bool is_served(const struct observer *o, enum observed what, struct str p
 	return what == OBSERVED_READ && o->own_view && op && op_view_of(op) != VIEW_HIDDEN;
 }
 
+static void note_allowed(struct observer *o, const struct sight *s, struct str object)
+{
+	static const enum violation_op ops[] = {
+		[POLICY_READ] = VIOLATION_read,
+		[POLICY_WRITE] = VIOLATION_write,
+		[POLICY_EXEC] = VIOLATION_exec,
+	};
+	struct decision d;
+
+	if (path_is_normal(object) && !is_own(object) &&
+	    policy_allows(o->policy, policy_op_of(s->what), object, &d))
+		accesses_add(o->accesses, ops[policy_op_of(s->what)], object);
+}
+
 static bool look_at(struct observer *o, const struct sight *s, char text[OBSERVED_TEXT],
 		    struct violation *ret)
 {
@@ -233,10 +247,12 @@ static bool look_at(struct observer *o, const struct sight *s, char text[OBSERVE
 	struct str object;
 	bool there;
 
-	if (!*s->path || is_ordinary(o, s) || !spell(s, text) || !may_look(o, text) ||
-	    !resolve(s, text, &there) || !may_look(o, text))
+	if (!*s->path || (!o->accesses && is_ordinary(o, s)) || !spell(s, text) ||
+	    !may_look(o, text) || !resolve(s, text, &there) || !may_look(o, text))
 		return false;
 	object = str_of(text);
+	if (o->accesses)
+		note_allowed(o, s, object);
 	if (there && is_served(o, s->what, object))
 		return false;
 	if (!path_is_normal(object) || is_own(object) ||

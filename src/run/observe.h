@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "plan/plan.h"
+#include "report/accesses.h"
 #include "report/violation.h"
 #include "run/request.h"
 
@@ -39,6 +40,8 @@ struct observer {
 	struct arena *arena;
 	bool own_view;	   /* what is not shown is not there, and what is there is shown */
 	bool limits_hosts; /* not every host is reached */
+	struct accesses *accesses; /* what is allowed is noted here, and nothing taken for
+				    * ordinary; NULL: nobody wants to know */
 	struct map shown;  /* the operations that shape the tree, by their paths */
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
 	struct observed_base bases[OBSERVED_BASES];
