@@ -512,6 +512,8 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 	if (r == 0)
 		r = add_git_data(&b);
 	if (r == 0)
+		r = build_aliases(&b);
+	if (r == 0)
 		r = build_folding(&b);
 	if (r == 0)
 		r = build_caches(&b);

@@ -15,6 +15,8 @@ struct builder {
 
 /* Chooses the profile and fills `layers`, parents first; says whether to confine. */
 int build_collect_layers(struct builder *b);
+/* What is closed is closed wherever mounts show it; after all rules are there. */
+int build_aliases(struct builder *b);
 /* Finds the directories that compare names folded; after all rules are there. */
 int build_folding(struct builder *b);
 

@@ -12,6 +12,10 @@
 #include "base/err.h"
 #include "policy/rules.h"
 
+struct world_paths {
+	VEC(struct str) at;
+};
+
 struct world {
 	/* Follows every symlink of a normal path. Where the path does not exist, what
 	 * exists of it is resolved and the rest kept as spelled; ret_node is then
@@ -27,6 +31,9 @@ struct world {
 	 * itself, that does. NULL: none does. What cannot be told counts as folding. */
 	bool (*folds)(const struct world *world, struct arena *a, struct str dir,
 		      struct str *ret_top);
+	/* Where else mounts show what is at a real path, as real paths. NULL: nowhere. */
+	int (*aliases)(const struct world *world, struct arena *a, struct str path,
+		       struct world_paths *ret, struct cordon_error *err);
 	void *data;
 };
 

@@ -2,14 +2,7 @@
 /* Which mounts are served by somebody else, from /proc/self/mountinfo. */
 #include "run/remote.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/buf.h"
-#include "base/fd.h"
-
-#define MOUNTINFO_MAX ((size_t)4 << 20)
-#define MOUNT_POINT 4 /* its field */
+#include "run/mountinfo.h"
 
 static const struct str types[] = {
 	STR("autofs"), STR("nfs"),  STR("nfs4"),   STR("cifs"), STR("smb3"), STR("smbfs"),
@@ -29,71 +22,23 @@ static bool is_remote(struct str type)
 	return false;
 }
 
-static bool is_octal(struct str s)
-{
-	return s.n >= 4 && s.p[0] == '\\' && s.p[1] >= '0' && s.p[1] <= '3' && s.p[2] >= '0' &&
-	       s.p[2] <= '7' && s.p[3] >= '0' && s.p[3] <= '7';
-}
-
-/* Blanks and backslashes are written as \040. NULL: out of memory. */
-static const char *unescape(struct arena *a, struct str s)
-{
-	char *text = arena_dup(a, s), *to = text;
-
-	for (; text && s.n; s = str_skip(s, 1)) {
-		*to = s.p[0];
-		if (is_octal(s)) {
-			*to = (char)((s.p[1] - '0') << 6 | (s.p[2] - '0') << 3 | (s.p[3] - '0'));
-			s = str_skip(s, 3);
-		}
-		to++;
-	}
-	if (text)
-		*to = '\0';
-	return text;
-}
-
-/* "36 35 98:0 /root /point options optional - type source options" */
-static bool read_line(struct map *mounts, struct arena *a, struct str line)
-{
-	struct str field = { 0 }, point = { 0 };
-	const char *path;
-
-	for (unsigned i = 0; line.n && !str_eq(field, STR("-")); i++) {
-		str_cut(line, ' ', &field, &line);
-		if (i == MOUNT_POINT)
-			point = field;
-	}
-	str_cut(line, ' ', &field, &line);
-	if (!point.n)
-		return true;
-	path = unescape(a, point);
-	return path && map_put(mounts, a, str_of(path),
-			       is_remote(field) && point.n > 1 ? remote : local);
-}
-
 bool remote_read(struct map *mounts, struct arena *a, struct str mountinfo)
 {
-	struct str line;
+	struct mount_row row;
+	bool failed = false;
 
-	while (mountinfo.n) {
-		str_cut(mountinfo, '\n', &line, &mountinfo);
-		if (!read_line(mounts, a, line))
+	while (mountinfo_next(&mountinfo, a, &row, &failed))
+		if (!map_put(mounts, a, row.point,
+			     is_remote(row.type) && row.point.n > 1 ? remote : local))
 			return false;
-	}
-	return true;
+	return !failed;
 }
 
 static bool read_mounts(struct map *mounts, struct arena *a)
 {
-	autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	autobuf struct buf b = buf_make(MOUNTINFO_MAX);
-	char chunk[16384];
-	ssize_t n = -1;
 
-	while (fd >= 0 && (n = read(fd, chunk, sizeof(chunk))) > 0)
-		buf_add(&b, (struct str){ chunk, (size_t)n });
-	return n == 0 && !b.failed && remote_read(mounts, a, buf_str(&b));
+	return mountinfo_read(&b) && remote_read(mounts, a, buf_str(&b));
 }
 
 bool remote_is_below(struct map *mounts, struct arena *a, struct str path)

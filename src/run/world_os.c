@@ -14,10 +14,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/vec.h"
+#include "run/aliases.h"
 #include "run/folds.h"
+#include "run/mountinfo.h"
 
 #define LINKS_MAX 40
 #define KNOWN_SLOTS 512 /* a power of two */
@@ -45,6 +48,8 @@ struct directory {
 struct known {
 	struct directory slots[KNOWN_SLOTS]; /* without symlinks in their paths */
 	struct filesystems filesystems;
+	struct aliases aliases;
+	bool read_mounts; /* aliases is filled */
 	bool inside;
 };
 
@@ -452,6 +457,33 @@ static bool folds(const struct world *world, struct arena *a, struct str dir, st
 	return true;
 }
 
+static int read_mounts(struct known *known, struct arena *a, struct cordon_error *err)
+{
+	autobuf struct buf b = buf_make(MOUNTINFO_MAX);
+	const char *text;
+
+	if (!mountinfo_read(&b))
+		return err_set(err, CORDON_E_SYSTEM, errno, "resolve",
+			       "cannot read /proc/self/mountinfo");
+	/* The table points into the text. */
+	text = arena_dup(a, buf_str(&b));
+	if (!text || !aliases_parse(&known->aliases, a, str_of(text)))
+		return err_nomem(err, "resolve");
+	known->read_mounts = true;
+	return 0;
+}
+
+static int find_aliases(const struct world *world, struct arena *a, struct str path,
+			struct world_paths *ret, struct cordon_error *err)
+{
+	struct known *known = world->data;
+	int r = known->read_mounts ? 0 : read_mounts(known, a, err);
+
+	if (r == 0 && !aliases_of(&known->aliases, a, path, ret))
+		return err_nomem(err, "resolve");
+	return r;
+}
+
 int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
 {
 	struct known *known = arena_new(a, struct known);
@@ -462,6 +494,7 @@ int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
 		.resolve = resolve,
 		.may_hold = may_hold,
 		.folds = folds,
+		.aliases = find_aliases,
 		.data = known,
 	};
 	return 0;

@@ -20,6 +20,11 @@
 	 LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_TRUNCATE | \
 	 LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
+struct inode {
+	dev_t dev;
+	ino_t ino;
+};
+
 struct collector {
 	struct arena *arena;
 	const struct plan *plan;
@@ -27,6 +32,10 @@ struct collector {
 	bool alone;
 	const char *program;
 	VEC(struct landlock_step) steps;
+	/* The directories above what is hidden: Landlock knows them as these, and a mount
+	 * may show one under a path with nothing hidden below it. Only without mounts of
+	 * our own. */
+	VEC(struct inode) above;
 	bool has_secrets;
 	int failed;
 	struct cordon_error *err;
@@ -144,6 +153,53 @@ static bool hides_names_below(const struct collector *c, struct str dir)
 	return false;
 }
 
+/* Of several operations in one directory it is looked at once: they come by path. */
+static void note_above(struct collector *c, struct str path, struct str *last)
+{
+	char text[PATH_BYTES_MAX + 1];
+	struct inode *slot;
+	struct stat st;
+
+	while (path.n > 1) {
+		path = path_parent(path);
+		if (last->n && path_below(*last, path))
+			return;
+		memcpy(text, path.p, path.n);
+		text[path.n] = '\0';
+		if (lstat(text, &st) < 0)
+			continue;
+		slot = vec_push(&c->above, c->arena);
+		if (slot)
+			*slot = (struct inode){ st.st_dev, st.st_ino };
+		else
+			c->failed = err_nomem(c->err, "landlock");
+	}
+}
+
+static void find_above(struct collector *c)
+{
+	struct str last = STR("");
+
+	vec_each(op, &c->plan->ops)
+		if (is_hidden_alone(op) && op->path.n > 1 && op->path.n <= PATH_BYTES_MAX &&
+		    !out_of_reach(op)) {
+			note_above(c, op->path, &last);
+			last = op->path;
+		}
+}
+
+static bool is_above_hidden(const struct collector *c, const char *path)
+{
+	struct stat st;
+
+	if (!c->above.n || lstat(path, &st) < 0)
+		return false;
+	vec_each(i, &c->above)
+		if (i->ino == st.st_ino && i->dev == st.st_dev)
+			return true;
+	return false;
+}
+
 static void grant_readable(struct collector *c, const struct op *tree, struct str dir);
 
 /* Grants a child of an expanded directory, or expands it in turn. */
@@ -152,7 +208,7 @@ static void grant_child(struct collector *c, const struct op *tree, struct str p
 	/* What another operation shows is granted, or not, by that one. */
 	if (plan_shown_by(c->plan, path, NULL) != tree)
 		return;
-	if (directory && hides_below(c, tree, path))
+	if (directory && (hides_below(c, tree, path) || is_above_hidden(c, path.p)))
 		grant_readable(c, tree, path);
 	else
 		grant(c, path, READ_RIGHTS | exec_right(c, tree->path), directory, true);
@@ -218,7 +274,8 @@ static void grant_entry(struct collector *c, const struct op *tree, struct str d
 		type = IFTODT(st.st_mode);
 	if (type == DT_LNK || type == DT_UNKNOWN)
 		return;
-	if (is_special(c, inner, str_of(path)))
+	if (is_special(c, inner, str_of(path)) ||
+	    (type == DT_DIR && is_above_hidden(c, path)))
 		grant_child(c, tree, str_of(path), type == DT_DIR);
 	else
 		grant(c, str_of(path), READ_RIGHTS | exec_right(c, tree->path), type == DT_DIR,
@@ -318,7 +375,7 @@ static void grant_parts(struct collector *c, const struct op *tree, struct str d
 
 static void grant_readable(struct collector *c, const struct op *tree, struct str dir)
 {
-	bool hides = hides_below(c, tree, dir);
+	bool hides = hides_below(c, tree, dir) || is_above_hidden(c, dir.p);
 
 	if (hides && c->alone) {
 		grant_parts(c, tree, dir);
@@ -433,7 +490,9 @@ int grants_collect(struct arena *a, const struct plan *plan, const struct grants
 	*ret = (struct native_landlock){ 0 };
 	if (!options->abi || !wants_landlock(plan))
 		return 0;
-	if (!c.alone)
+	if (c.alone)
+		find_above(&c);
+	else
 		c.has_secrets = has_secrets(plan);
 	/* Names may be listed everywhere: what is hidden is not there to be listed. */
 	if (!c.alone)
