@@ -20,8 +20,8 @@ int check_read(struct opts *o, const char *path, enum source source, struct conf
 	int r;
 
 	/* What is not there has no line to jump to. */
-	if (strcmp(path, "-") != 0 && lstat(path, &st) < 0)
-		return err_set(err, CORDON_E_CONFIG, errno, "config", "%s",
+	if (strcmp(path, "-") != 0 && lstat(path, &st) < 0 && errno == ENOENT)
+		return err_set(err, CORDON_E_CONFIG, ENOENT, "config", "%s",
 			       quote(str_of(path)).text);
 	if (strcmp(path, "-") != 0)
 		return situation_read_config(o->arena, path, source, ret, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cordon cache: the private caches of toolchains, listed and cleared. */
+/* cordon cache: private caches of toolchains and shared /tmp directories, listed and cleared. */
 #include <time.h>
 
 #include "base/num.h"
@@ -13,7 +13,8 @@ static json_t *kept_to_json(const struct kept *kept)
 	json_t *row = json_pack("{s:I, s:I, s:b}", "bytes", (json_int_t)kept->bytes, "used",
 				(json_int_t)kept->used, "busy", kept->busy);
 
-	if (row && json_set_text(row, "project", kept->project) &&
+	if (row && json_set_text(row, kept->shared.n ? "shared_tmp" : "project",
+				 kept->shared.n ? kept->shared : kept->project) &&
 	    json_set_text(row, "path", str_of(kept->path)))
 		return row;
 	json_decref(row);
@@ -50,7 +51,10 @@ static void print_row(struct buf *b, const struct kept *kept)
 	if (localtime_r(&used, &when))
 		strftime(date, sizeof(date), "%Y-%m-%d", &when);
 	buf_addf(b, "%-10s %s  ", size.p, date);
-	if (kept->project.n)
+	if (kept->shared.n) {
+		buf_adds(b, "--share-tmp ");
+		buf_add_escaped(b, kept->shared);
+	} else if (kept->project.n)
 		buf_add_escaped(b, kept->project);
 	else
 		buf_add_escaped(b, str_of(kept->path));
@@ -66,14 +70,18 @@ static int cache_list(const struct opts *o, const struct kept_list *list)
 	vec_each(kept, &list->items)
 		print_row(&b, kept);
 	if (!list->items.n)
-		buf_adds(&b, "no project has private caches\n");
+		buf_adds(&b, "no project has private caches, and no /tmp is shared\n");
 	return out_text(o, &b);
 }
 
-/* Those of this project, or all. */
+/* Those of this project, a shared /tmp, or all. */
 static bool is_meant(const struct opts *o, const struct kept *kept, struct str workdir)
 {
-	return opts_given(o, OPTION_ALL) || str_eq(kept->project, workdir);
+	if (opts_given(o, OPTION_ALL))
+		return true;
+	if (opts_given(o, OPTION_SHARED))
+		return kept->shared.n && str_eq(kept->shared, str_of(o->value[OPTION_SHARED]));
+	return !kept->shared.n && str_eq(kept->project, workdir);
 }
 
 /* What was removed is said also when something could not be. */
@@ -121,22 +129,34 @@ static int cache_clear(const struct opts *o, const struct kept_list *list,
 	return say_cleared(o, &gone, failed ? &err : NULL);
 }
 
+/* What is not of one project is found wherever one is, also in a directory that is gone: any
+ * workdir will do that holds nobody's home. */
+static int find_places(const struct opts *o, bool list, struct places *ret,
+		       struct cordon_error *err)
+{
+	bool any = list || opts_given(o, OPTION_ALL) || opts_given(o, OPTION_SHARED);
+	struct situation_options options;
+	int r;
+
+	opts_situation(o, &options);
+	r = situation_places(o->arena, &options, ret, err);
+	if (r == 0 || options.workdir || !any)
+		return r;
+	options.workdir = "/proc";
+	return situation_places(o->arena, &options, ret, err);
+}
+
 int cmd_cache(struct opts *o)
 {
 	static const char *const words[] = { "list", "clear", NULL };
-	struct situation_options options;
 	struct kept_list list = { 0 };
 	struct cordon_error err;
 	struct places places;
 	int word = opts_subcommand(o, words, &err);
 	int r = word < 0 ? word : opts_words(o, 1, 1, &err);
 
-	opts_situation(o, &options);
-	/* Those of all projects are found wherever one is, also where nothing is left. */
-	if (!options.workdir && (word == 0 || opts_given(o, OPTION_ALL)))
-		options.workdir = "/";
 	if (r == 0)
-		r = situation_places(o->arena, &options, &places, &err);
+		r = find_places(o, word == 0, &places, &err);
 	if (r == 0)
 		r = keep_list(o->arena, places.cordon_home, &list, &err);
 	if (r < 0)

@@ -388,7 +388,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    struct run_result *ret, struct cordon_error *err)
 {
 	struct launch_input in = { .plan = plan, .caps = caps, .argv = options->argv };
-	autoclose int caches = -1;
+	autoclose int caches = -1, tmp = -1;
 	struct parts parts = { .n = 0 };
 	struct cordon_error why;
 	struct launch launch;
@@ -402,6 +402,8 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	r = check_streams(s, &why);
 	if (r == 0)
 		r = keep_hold(s->policy, &caches, &why);
+	if (r == 0)
+		r = keep_hold_tmp(a, s->policy, &tmp, &why);
 	if (r == 0)
 		r = find_program(s, a, plan, options, &in.program, &why);
 	if (r == 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/num.h"
 #include "base/path.h"
 #include "base/scratch.h"
 #include "fmt/located.h"
@@ -23,6 +24,9 @@
 /* Beside the projects': what is being removed. */
 #define GONE ".gone-"
 #define DEPTH_MAX 256
+/* Below cordon's home. */
+#define PROJECTS "cache/project"
+#define SHARED "tmp"
 
 static int cannot(struct cordon_error *err, const char *what, const char *path)
 {
@@ -172,8 +176,6 @@ int keep_hold(const struct policy *policy, int *ret_fd, struct cordon_error *err
 	return 0;
 }
 
-/* --- listing ------------------------------------------------------------------------ */
-
 /* What the files in a directory take on disk; nothing is followed, and what goes away
  * meanwhile does not count. */
 static uint64_t disk_bytes(int dir, unsigned depth)
@@ -205,29 +207,103 @@ static uint64_t disk_bytes(int dir, unsigned depth)
 	return sum;
 }
 
+/* --- a shared /tmp ------------------------------------------------------------------ */
+
+static const char *tmp_lock(struct arena *a, struct str dir)
+{
+	return arena_printf(a, "%.*s/.lock-%.*s", STR_ARG(path_parent(dir)),
+			    STR_ARG(path_last(dir)));
+}
+
+/* What is locked of something that is kept. */
+static int open_lock(struct arena *a, const struct kept *kept)
+{
+	const char *path = kept->shared.n ? tmp_lock(a, str_of(kept->path)) : kept->path;
+
+	if (!path) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return kept->shared.n ? open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
+			      : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int check_tmp_size(const struct policy *policy, struct cordon_error *err)
+{
+	const char *path = policy->shared_tmp.source.p;
+	uint64_t most = policy_number(policy, KEY_TMP_SIZE), bytes;
+	autobuf struct buf holds = buf_make(64), may = buf_make(64);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || !most) {
+		fd_close(&fd);
+		return 0;
+	}
+	bytes = disk_bytes(fd, DEPTH_MAX);
+	if (bytes <= most)
+		return 0;
+	num_print_size(&holds, bytes);
+	num_print_size(&may, most);
+	err_set(err, CORDON_E_LIMIT, 0, stage, "%s, the shared /tmp, holds %s, and tmp_size is %s",
+		path, holds.p, may.p);
+	return err_hint(err,
+			"'cordon cache clear --shared %.*s' empties it; --tmp-size allows more",
+			STR_ARG(path_last(policy->shared_tmp.source)));
+}
+
+int keep_hold_tmp(struct arena *a, const struct policy *policy, int *ret_fd,
+		  struct cordon_error *err)
+{
+	struct str dir = policy->shared_tmp.source;
+	struct kept tmp = { .path = dir.p, .shared = path_last(dir) };
+	autoclose int fd = -1;
+	int r;
+
+	if (!dir.n)
+		return 0;
+	fd = open_lock(a, &tmp);
+	if (fd < 0)
+		return cannot(err, "cannot lock", dir.p);
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 || !is_still(tmp_lock(a, dir), fd)) {
+		err_set(err, CORDON_E_IO, 0, stage, "the shared /tmp is being cleared: %s", dir.p);
+		return err_hint(err, "try again when that has ended");
+	}
+	futimens(fd, NULL);
+	r = check_tmp_size(policy, err);
+	if (r == 0)
+		*ret_fd = steal_fd(&fd);
+	return r;
+}
+
+/* --- listing ------------------------------------------------------------------------ */
+
 static void look_at(struct arena *a, struct kept *kept)
 {
 	autoclose int fd = open(kept->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int lock = open_lock(a, kept);
 	const char *owner = arena_printf(a, "%s/" OWNER_FILE, kept->path);
 	struct cordon_error ignored;
 	struct stat st;
 
-	if (owner && fd_read_file(a, owner, PATH_BYTES_MAX, &kept->project, &ignored) < 0)
+	/* What is in a shared /tmp is not cordon's. */
+	if (kept->shared.n || !owner ||
+	    fd_read_file(a, owner, PATH_BYTES_MAX, &kept->project, &ignored) < 0)
 		kept->project = (struct str){ 0 };
-	if (fd < 0)
+	if (fd < 0 || lock < 0)
 		return;
-	if (fstat(fd, &st) == 0)
+	if (fstat(lock, &st) == 0)
 		kept->used = st.st_mtime;
 	/* Not kept while the files are counted: a run that begins would go without its lock. */
-	kept->busy = flock(fd, LOCK_EX | LOCK_NB) < 0;
+	kept->busy = flock(lock, LOCK_EX | LOCK_NB) < 0;
 	if (!kept->busy)
-		flock(fd, LOCK_UN);
+		flock(lock, LOCK_UN);
 	kept->bytes = disk_bytes(steal_fd(&fd), DEPTH_MAX);
 }
 
 struct listing {
 	struct arena *arena;
 	struct kept_list *ret;
+	bool shared;
 };
 
 static int add_kept(void *data, int dir, const char *path, const char *name,
@@ -240,6 +316,8 @@ static int add_kept(void *data, int dir, const char *path, const char *name,
 	if (!kept)
 		return err_nomem(err, stage);
 	kept->path = path;
+	if (l->shared)
+		kept->shared = path_last(str_of(path));
 	look_at(l->arena, kept);
 	return 0;
 }
@@ -247,16 +325,21 @@ static int add_kept(void *data, int dir, const char *path, const char *name,
 int keep_list(struct arena *a, struct str cordon_home, struct kept_list *ret,
 	      struct cordon_error *err)
 {
-	struct listing l = { a, ret };
+	struct listing l = { a, ret, false };
+	int r = subdirs_each(a, arena_printf(a, "%.*s/" PROJECTS, STR_ARG(cordon_home)), add_kept,
+			     &l, err);
 
-	return subdirs_each(a, arena_printf(a, "%.*s/cache/project", STR_ARG(cordon_home)),
-			    add_kept, &l, err);
+	l.shared = true;
+	if (r == 0)
+		r = subdirs_each(a, arena_printf(a, "%.*s/" SHARED, STR_ARG(cordon_home)),
+				 add_kept, &l, err);
+	return r;
 }
 
 /* Out of the way first, so that a run that starts meanwhile makes its own. */
 int keep_clear(struct arena *a, const struct kept *kept, struct cordon_error *err)
 {
-	autoclose int fd = open(kept->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = open_lock(a, kept);
 	struct str top = path_parent(str_of(kept->path)), name = path_last(str_of(kept->path));
 	const char *gone = arena_printf(a, "%.*s/" GONE "%.*s-%d", STR_ARG(top), STR_ARG(name),
 					(int)getpid());
@@ -272,6 +355,9 @@ int keep_clear(struct arena *a, const struct kept *kept, struct cordon_error *er
 	}
 	if (rename(kept->path, gone) < 0)
 		return cannot(err, "cannot remove", kept->path);
+	/* A run that holds the old file sees that it is gone. */
+	if (kept->shared.n)
+		unlink(tmp_lock(a, str_of(kept->path)));
 	r = scratch_remove(gone);
 	if (r == 0)
 		return 0;
@@ -298,9 +384,10 @@ static int sweep_one(struct arena *a, const char *top, int dir, const char *name
 	return cannot(err, "cannot remove", path);
 }
 
-int keep_sweep(struct arena *a, struct str cordon_home, struct cordon_error *err)
+static int sweep(struct arena *a, struct str cordon_home, const char *below,
+		 struct cordon_error *err)
 {
-	const char *top = arena_printf(a, "%.*s/cache/project", STR_ARG(cordon_home));
+	const char *top = arena_printf(a, "%.*s/%s", STR_ARG(cordon_home), below);
 	DIR *d = top ? opendir(top) : NULL;
 	const struct dirent *entry;
 	int r = top ? 0 : err_nomem(err, stage);
@@ -311,4 +398,13 @@ int keep_sweep(struct arena *a, struct str cordon_home, struct cordon_error *err
 	if (d)
 		closedir(d);
 	return r;
+}
+
+int keep_sweep(struct arena *a, struct str cordon_home, struct cordon_error *err)
+{
+	struct cordon_error ignored;
+	int r = sweep(a, cordon_home, PROJECTS, err);
+	int also = sweep(a, cordon_home, SHARED, r < 0 ? &ignored : err);
+
+	return r < 0 ? r : also;
 }

@@ -142,7 +142,7 @@ named() {
 	needs native
 	cordon cache clear --all >/dev/null
 	run -0 cordon cache list
-	assert_output "no project has private caches"
+	assert_output "no project has private caches, and no /tmp is shared"
 	inside native 'mkdir -p "$XDG_CACHE_HOME/deep" && chmod 500 "$XDG_CACHE_HOME/deep"'
 	run -0 cordon cache list
 	assert_contains "$WORKDIR"
@@ -254,6 +254,65 @@ two"
 
 @test "landlock: runs of one name share a private /tmp" {
 	shares landlock
+}
+
+# in_tmp NAME [FLAG...] SCRIPT
+in_tmp() {
+	local name=$1
+	shift
+	cordon run -q --share-tmp "$name" "${@:1:$#-1}" -- sh -c "${!#}"
+}
+
+@test "a shared /tmp is listed and cleared by its name" {
+	needs native
+	in_tmp one 'head -c 100000 /dev/zero >/tmp/x'
+	in_tmp two 'mkdir -p /tmp/deep && chmod 500 /tmp/deep'
+	run -0 cordon cache list
+	assert_contains "  --share-tmp one"
+	run -0 cordon cache list --json
+	assert_json '[.caches[] | select(.shared_tmp)] | length == 2 and
+		.[0].shared_tmp == "one" and .[0].bytes >= 100000 and (.[0].busy | not)'
+	run -0 cordon cache clear --json
+	assert_json '[.cleared[] | select(.shared_tmp)] == []'
+	run -0 cordon cache clear --shared none
+	assert_output "nothing to clear"
+	run -0 cordon cache clear --shared one
+	assert_contains "--share-tmp one"
+	refute_file "$HOME/.cordon/tmp/one"
+	run -0 in_tmp one 'ls -A /tmp'
+	assert_output ""
+	run -0 cordon cache clear --all
+	[ -z "$(ls -A "$HOME/.cordon/tmp")" ] || fail "left behind: $(ls -A "$HOME/.cordon/tmp")"
+}
+
+@test "a shared /tmp in use is not cleared, whatever the command does to it" {
+	needs native
+	mkfifo up down
+	# The lock is out of its reach.
+	in_tmp one 'flock -x /tmp true; echo >up; read x <down' 3>&- &
+	read -r _ <up
+	run -0 cordon cache list --json
+	assert_json '[.caches[] | select(.shared_tmp == "one" and .busy)] | length == 1'
+	run -125 cordon cache clear --shared one
+	assert_contains "a run is using $HOME/.cordon/tmp/one"
+	run -0 in_tmp one 'echo also'
+	assert_output also
+	echo >down
+	wait
+	run -0 cordon cache clear --shared one
+}
+
+@test "a shared /tmp is not used when it holds more than tmp_size" {
+	needs native
+	in_tmp one 'head -c 300000 /dev/zero >/tmp/x'
+	run -125 in_tmp one --tmp-size 200K 'echo ran'
+	assert_contains "and tmp_size is 200K"
+	assert_contains "'cordon cache clear --shared one' empties it"
+	refute_contains ran
+	run -0 in_tmp one --tmp-size 2M 'echo ran'
+	run -0 in_tmp one --tmp-size none 'rm /tmp/x'
+	run -0 in_tmp one --tmp-size 200K 'echo ran'
+	assert_output ran
 }
 
 @test "TMPDIR names a directory that is there" {
