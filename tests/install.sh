@@ -23,6 +23,7 @@ holds() {
 }
 
 holds bin/cordon test -x
+holds libexec/cordon/cordon-relay test -x
 holds share/bash-completion/completions/cordon bash -n
 holds share/zsh/site-functions/_cordon grep -q '^#compdef cordon'
 holds share/fish/vendor_completions.d/cordon.fish grep -q '^complete -c cordon'

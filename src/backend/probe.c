@@ -3,6 +3,7 @@
 #include "backend/probe.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -68,6 +69,23 @@ static const char *find_bwrap(struct arena *a, struct str workdir, const char *p
 	return NULL;
 }
 
+/* cordon-relay: beside this program, as in a build, or where it is installed. */
+static const char *find_relay(struct arena *a)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
+	struct str dir = path_parent((struct str){ self, n > 0 ? (size_t)n : 0 });
+	const char *beside;
+
+	if (n > 0 && n < (ssize_t)sizeof(self)) {
+		beside = arena_printf(a, "%.*s/cordon-relay", STR_ARG(dir));
+		if (beside && access(beside, X_OK) == 0)
+			return beside;
+	}
+	return access(CORDON_LIBEXEC "/cordon-relay", X_OK) == 0 ? CORDON_LIBEXEC "/cordon-relay"
+								 : NULL;
+}
+
 /* A number in a file of /proc/sys; `missing` when there is no such file. */
 uint64_t probe_sysctl(struct arena *a, const char *path, uint64_t missing)
 {
@@ -129,6 +147,8 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 	}
 	caps.bwrap_path = find_bwrap(a, workdir, path_env);
 	caps.value[CAP_BWRAP] = caps.bwrap_path != NULL;
+	caps.relay_path = find_relay(a);
+	caps.value[CAP_RELAY] = caps.relay_path != NULL;
 	*ret = caps;
 	return mask ? caps_mask(ret, str_of(mask), err) : 0;
 }

@@ -565,8 +565,8 @@ static void find_host_fix(const struct explainer *e, const struct host *target, 
 	if (!text || try_host(e, target, text, true, &v->fix))
 		return;
 	if (try_host(e, target, all_hosts, true, &v->fix))
-		v->fix.note = "a list of hosts cannot be enforced here yet; --allow-network opens "
-			      "all of it";
+		v->fix.note = "a list of hosts cannot be enforced here; --allow-network opens all "
+			      "of it";
 	else if (!try_host(e, target, text, false, &v->fix))
 		v->fix.why_not = verdict_why_not(v->layer);
 }

@@ -26,6 +26,7 @@ struct caps {
 	/* Assumed, not tried: trying costs more than failing once. */
 	bool assumed[CAP_COUNT];
 	const char *bwrap_path;
+	const char *relay_path;
 	/* Around this process is another cordon, whose filter forbids namespaces. */
 	bool inside;
 };

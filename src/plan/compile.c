@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/path.h"
 #include "fmt/located.h"
@@ -101,7 +102,21 @@ static void emit_namespaces(struct compiler *c)
 	plan_emit(c, OP_UNSHARE_CGROUP, STR(""));
 }
 
-static void emit_network(struct compiler *c)
+/* A connection to the loopback says nothing but its port. */
+static int check_host(struct compiler *c, const struct net_host *h, const char *text)
+{
+	bool local = h->host.kind == HOST_ADDRESS
+			     ? host_is_loopback(&h->host)
+			     : strcmp(h->host.name, "localhost") == 0;
+
+	if (!local || (h->host.port && h->host.prefix_bits == 128))
+		return 0;
+	origin_error(c->err, CORDON_E_CONFIG, stage, &h->origin,
+		     "network: %s means services of the host, one by one", text);
+	return err_hint(c->err, "name the port: localhost:8080");
+}
+
+static int emit_network(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
 
@@ -109,11 +124,14 @@ static void emit_network(struct compiler *c)
 		autobuf struct buf b = buf_make(512);
 
 		host_print(&b, &h->host);
+		if (check_host(c, h, b.p) < 0)
+			return -CORDON_E_CONFIG;
 		plan_emit(c, OP_NET_HOST, str_of(arena_dup(c->arena, buf_str(&b))));
 	}
 	if (policy_net_mode(policy) == NET_ON)
 		vec_each(s, &policy->effective_lists[KEY_BIND].items)
 			emit_number(c, OP_LISTEN_PORT, STR(""), s->number);
+	return 0;
 }
 
 /* What hides a directory above the path lets it be reached. */
@@ -192,28 +210,43 @@ static void emit_limits(struct compiler *c)
 	}
 }
 
-/* The file that names the server is covered where the command sees it; without one
- * programs ask 127.0.0.1, where it is. */
-static int emit_resolver(struct compiler *c)
+/* A file of the resolver is covered where the command sees it. */
+static int emit_resolver_file(struct compiler *c, struct str path, enum resolver_file which)
 {
-	const struct policy *policy = c->in->policy;
 	const struct world *world = c->in->world;
 	struct node node;
 	struct str real;
 	struct op *op;
-	int r;
+	bool seen;
+	int r = world->resolve(world, c->arena, path, &real, &node, c->err);
 
-	if (policy_net_mode(policy) == NET_ON || policy_number(policy, KEY_REPORT) < REPORT_WRITES)
-		return 0;
-	r = world->resolve(world, c->arena, STR("/etc/resolv.conf"), &real, &node, c->err);
 	if (r < 0)
 		return r;
-	op = plan_emit(c, OP_RESOLVER, STR(""));
-	if (op && node.type == NODE_FILE && policy_decide(policy, real).data == ACCESS_READ) {
-		op->path = real;
-		op->node = node;
+	seen = node.type == NODE_FILE && policy_decide(c->in->policy, real).data == ACCESS_READ;
+	if (!seen && which == RESOLVER_HOSTS)
+		return 0;
+	op = plan_emit(c, OP_RESOLVER, seen ? real : STR(""));
+	if (op) {
+		op->number = which;
+		op->node = seen ? node : (struct node){ 0 };
 	}
 	return 0;
+}
+
+/* Without a file that names the server, programs ask 127.0.0.1, where it is. Names that
+ * the host's own file knows would be looked up past it. */
+static int emit_resolver(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+	int r;
+
+	if (policy_net_mode(policy) == NET_ON ||
+	    (!policy->hosts.n && policy_number(policy, KEY_REPORT) < REPORT_WRITES))
+		return 0;
+	r = emit_resolver_file(c, STR("/etc/resolv.conf"), RESOLVER_SERVERS);
+	if (r == 0 && policy->hosts.n)
+		r = emit_resolver_file(c, STR("/etc/hosts"), RESOLVER_HOSTS);
+	return r;
 }
 
 static void emit_process(struct compiler *c)
@@ -345,8 +378,9 @@ static int emit_all(struct compiler *c)
 	if (!c->in->policy->confined)
 		return emit_unconfined(c);
 	emit_namespaces(c);
-	emit_network(c);
-	r = plan_files(c);
+	r = emit_network(c);
+	if (r == 0)
+		r = plan_files(c);
 	if (r == 0)
 		r = emit_sockets(c);
 	if (r < 0)
@@ -450,8 +484,8 @@ int plan_compile(struct arena *a, const struct plan_input *in, struct plan **ret
 static const char *remedy(enum op_kind op)
 {
 	if (op == OP_NET_HOST)
-		return "a list of hosts cannot be enforced yet: --allow-network alone opens the "
-		       "whole network, without it there is none";
+		return "only --backend native can let listed hosts be reached: --allow-network "
+		       "alone opens the whole network, without it there is none";
 	if (op == OP_HIDE_GLOB)
 		return "this backend cannot hide what matches a pattern: name the paths, or the "
 		       "directory they are in";

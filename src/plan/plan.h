@@ -49,13 +49,17 @@ struct op_row {
 };
 extern const struct op_row op_rows[OP_KIND_COUNT];
 
+/* Which file a RESOLVER covers. */
+enum resolver_file { RESOLVER_SERVERS, RESOLVER_HOSTS };
+
 struct op {
 	enum op_kind kind;
 	struct str path;	/* the object; a name for ENV_SET, NET_HOST, LIMIT, REPORT */
 	struct str source;	/* bind: the host's path; symlink: its target; variable: value */
 	uint64_t number;	/* limit, size, port; HIDE_DIR: 1 when something below shows;
 				 * ROOT_HOST: 1 when it is writable;
-				 * EXEC, NOEXEC: 1 when the path is writable */
+				 * EXEC, NOEXEC: 1 when the path is writable;
+				 * RESOLVER: enum resolver_file */
 	struct node node;	/* of a bound path, as it was when the policy was built */
 	bool lost;		/* the backend does not claim it */
 	const struct rule *rule;	/* why; NULL when no path rule made it */

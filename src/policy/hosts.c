@@ -98,9 +98,16 @@ static bool parse_address(struct str text, struct host *h)
 	return inet_pton(AF_INET6, buffer, h->address) == 1;
 }
 
-static bool is_v4(const struct host *h)
+bool host_is_v4(const struct host *h)
 {
 	return memcmp(h->address, V4_PREFIX, 12) == 0;
+}
+
+bool host_is_loopback(const struct host *h)
+{
+	static const uint8_t six[16] = { [15] = 1 };
+
+	return host_is_v4(h) ? h->address[12] == 127 : memcmp(h->address, six, sizeof(six)) == 0;
 }
 
 static int parse_port(struct str text, struct str whole, struct host *h, struct cordon_error *err)
@@ -145,12 +152,12 @@ static int split_port(struct str text, struct str whole, struct str *host, struc
 
 static int parse_prefix(struct str text, struct str whole, struct host *h, struct cordon_error *err)
 {
-	uint64_t bits, most = is_v4(h) ? 32 : 128;
+	uint64_t bits, most = host_is_v4(h) ? 32 : 128;
 
 	if (!num_parse_u64(text, most, &bits))
 		return refuse(whole, err, "a prefix length here is a number from 0 to %d",
 			      (int)most);
-	h->prefix_bits = (uint8_t)(bits + (is_v4(h) ? V4_BITS : 0));
+	h->prefix_bits = (uint8_t)(bits + (host_is_v4(h) ? V4_BITS : 0));
 	for (unsigned i = h->prefix_bits; i < 128; i++)
 		if (h->address[i / 8] & (0x80 >> (i % 8)))
 			return refuse(whole, err, "bits beyond the prefix length are set");
@@ -215,7 +222,7 @@ static bool suffix_covers(const struct host *suffix, const struct host *target)
 static bool address_covers(const struct host *net, const struct host *target)
 {
 	/* ::/0 is about IPv6, although IPv4 is kept inside it. */
-	if (is_v4(net) != is_v4(target) || net->prefix_bits > target->prefix_bits)
+	if (host_is_v4(net) != host_is_v4(target) || net->prefix_bits > target->prefix_bits)
 		return false;
 	for (unsigned i = 0; i < net->prefix_bits; i++)
 		if ((net->address[i / 8] ^ target->address[i / 8]) & (0x80 >> (i % 8)))
@@ -245,7 +252,7 @@ bool host_covers(const struct host *pattern, const struct host *target)
 static void print_address(struct buf *b, const struct host *h)
 {
 	char text[INET6_ADDRSTRLEN];
-	bool v4 = is_v4(h), bracket = !v4 && h->port;
+	bool v4 = host_is_v4(h), bracket = !v4 && h->port;
 	unsigned bits = h->prefix_bits - (v4 ? V4_BITS : 0);
 
 	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? h->address + 12 : h->address, text, sizeof(text));

@@ -25,6 +25,9 @@
 enum host_kind { HOST_NAME, HOST_SUFFIX, HOST_ADDRESS };
 
 #define HOST_NAME_MAX_BYTES 253
+/* Inside a sandbox with a list of hosts, addresses out of this net stand for names. It
+ * belongs to nobody (RFC 2544). */
+#define HOST_SYNTHETIC_NET "198.18.0.0/15"
 
 struct host {
 	enum host_kind kind;
@@ -42,6 +45,10 @@ int host_parse_target(struct str text, struct host *ret, struct cordon_error *er
 /* Does the pattern cover the target, or all that a second pattern covers? What has no
  * port is covered only by a pattern without one. */
 bool host_covers(const struct host *pattern, const struct host *target);
+/* Of an address: is it one of IPv4? */
+bool host_is_v4(const struct host *address);
+/* Of an address: is it the loopback of whoever uses it? */
+bool host_is_loopback(const struct host *address);
 /* The canonical spelling, which parses back to the same host. */
 void host_print(struct buf *b, const struct host *host);
 

@@ -17,6 +17,7 @@
 #include "base/scratch.h"
 #include "fmt/json.h"
 #include "run/broker.h"
+#include "run/egress.h"
 #include "run/guard.h"
 #include "run/keep.h"
 #include "run/names.h"
@@ -285,6 +286,7 @@ static const char *const *memory_places(struct arena *a, const struct plan *plan
 /* What watches along, each deciding from the plan whether it is needed. */
 static part_maker_fn *const part_makers[] = {
 	broker_make,
+	egress_make,
 	guard_make,
 	names_make,
 	terminal_make,
@@ -392,9 +394,13 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	struct parts parts = { .n = 0 };
 	struct cordon_error why;
 	struct launch launch;
-	struct part_input about = {
-		.situation = s, .plan = plan, .caps = caps, .launch = &launch, .options = options
-	};
+	struct egress *egress = NULL;
+	struct part_input about = { .situation = s,
+				    .plan = plan,
+				    .caps = caps,
+				    .launch = &launch,
+				    .options = options,
+				    .egress = &egress };
 	int r;
 
 	launch_init(&launch);
@@ -439,7 +445,29 @@ static int add_names(json_t *root, const struct plan *plan)
 	return bad;
 }
 
-static int add_report(json_t *root, const struct execute_report *report)
+static json_t *hosts_to_json(const struct run_result *result)
+{
+	json_t *list = json_array();
+	int bad = !list;
+
+	for (size_t i = 0; !bad && i < result->n_hosts; i++) {
+		const struct run_host *h = &result->hosts[i];
+		json_t *o = json_pack("{s:s, s:i, s:b, s:I, s:I, s:I, s:I, s:s*}", "host", h->host,
+				      "port", h->port, "allowed", true, "count",
+				      (json_int_t)h->count, "sent", (json_int_t)h->sent, "received",
+				      (json_int_t)h->received, "duration_ms",
+				      (json_int_t)h->duration_ms, "failure", h->failure);
+
+		bad |= json_array_append_new(list, o);
+	}
+	if (!bad)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static int add_report(json_t *root, const struct run_result *result,
+		      const struct execute_report *report)
 {
 	uint64_t dropped = violations_dropped(report->violations);
 	int bad = json_object_set_new(root, "violations",
@@ -448,7 +476,7 @@ static int add_report(json_t *root, const struct execute_report *report)
 	if (dropped)
 		bad |= json_object_set_new(root, "violations_dropped",
 					   json_integer((json_int_t)dropped));
-	return bad | json_object_set_new(root, "hosts", json_array()) |
+	return bad | json_object_set_new(root, "hosts", hosts_to_json(result)) |
 	       json_object_set_new(root, "changes", changes_to_json(report->changes));
 }
 
@@ -472,7 +500,7 @@ json_t *execute_to_json(const struct run_result *result, const struct plan *plan
 	if (!bad)
 		bad |= add_names(root, plan);
 	if (!bad)
-		bad |= add_report(root, report);
+		bad |= add_report(root, result, report);
 	if (!bad)
 		return root;
 	json_decref(root);

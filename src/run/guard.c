@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "policy/rename.h"
 #include "report/violation.h"
+#include "run/egress.h"
 #include "run/execute.h"
 #include "run/guard_tree.h"
 #include "run/notify.h"
@@ -36,6 +37,7 @@ struct guard {
 	struct sentry sentry;
 	struct arena *arena;
 	const struct plan *plan;
+	struct egress *egress; /* NULL: no host is listed */
 	struct run_quarantined quarantined[RUN_QUARANTINED_MAX];
 	size_t n_quarantined;
 	bool observes, guards;
@@ -397,6 +399,8 @@ static int judge_names(struct guard *g, struct request *q)
 		return 0;
 	if (q->row->kind == CALL_CONNECT && q->path_n)
 		return judge_connect(g, q);
+	if (q->row->kind == CALL_CONNECT)
+		egress_expect(g->egress, q);
 	/* Below what somebody made on the host every name is as guarded as it is. */
 	g->selection.every |= g->sentry.foreign;
 	if (is_selected(g, q))
@@ -528,6 +532,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->view.root = -1;
 	g->arena = a;
 	g->plan = in->plan;
+	g->egress = *in->egress;
 	g->sentry.caught = caught;
 	g->sentry.told = told;
 	g->sentry.data = g;

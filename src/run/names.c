@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The name server of a sandbox without a network: every question is answered with "no
- * such name" and the name is noted, so that the report says what the command wanted
- * instead of nothing.
+ * The name server of a sandbox. A name that the policy lists has the address that stands
+ * for it (egress.h). Any other question is answered with "no such name" and the name is
+ * noted, so that the report says what the command wanted instead of nothing. No question
+ * leaves the machine because of an answer given here.
  *
  * The sockets were made by the sandbox's init in its own network namespace: nobody but
  * the command can ask, and no answer goes anywhere else. What it sends is read with
@@ -20,8 +21,10 @@
 
 #include "backend/backend.h"
 #include "base/fd.h"
+#include "base/num.h"
 #include "net/dns.h"
 #include "report/violation.h"
+#include "run/egress.h"
 #include "run/supervise.h"
 
 /* Questions taken in one go, so that the rest of the loop has its turn. */
@@ -31,7 +34,6 @@
 #define PAUSE_MS 1000
 /* Two bytes of length go before each message. */
 #define TCP_ROOM (2 + DNS_PACKET_MAX)
-#define TYPE_PTR 12
 
 struct names;
 
@@ -45,6 +47,7 @@ struct connection {
 struct names {
 	struct run_part part;
 	struct run *run;
+	struct egress *egress; /* NULL: nothing is listed */
 	struct loop_watch udp, tcp;
 	struct loop_timer pause;
 	struct connection connections[CONNECTIONS];
@@ -57,32 +60,82 @@ static void close_watch(struct names *names, struct loop_watch *watch)
 	fd_close(&watch->fd);
 }
 
+static bool is_own_name(const struct names *names, struct str name)
+{
+	return str_eq(name, STR("localhost")) || str_ends(name, STR(".localhost")) ||
+	       strcasecmp(name.p, names->host.nodename) == 0;
+}
+
 /* Programs look up their own machine and addresses without wanting to go anywhere. */
 static bool is_local(const struct names *names, const struct dns_query *query)
 {
 	struct str name = str_of(query->name);
 
-	return !name.n || query->type == TYPE_PTR || str_eq(name, STR("localhost")) ||
-	       str_ends(name, STR(".localhost")) || str_ends(name, STR(".arpa")) ||
-	       strcasecmp(query->name, names->host.nodename) == 0;
+	return !name.n || query->type == DNS_PTR || str_ends(name, STR(".arpa")) ||
+	       is_own_name(names, name);
+}
+
+/* A listed name has one address, of IPv4, and nothing else: no IPv6, and no hint (HTTPS,
+ * SVCB) that would lead past it. */
+static size_t answer_listed(struct names *names, const uint8_t *packet,
+			    const struct dns_query *query, uint8_t *out)
+{
+	uint8_t address[4];
+
+	if (query->type != DNS_A || query->class != DNS_INTERNET)
+		return dns_write_answer(packet, query, DNS_NO_ERROR, out);
+	if (!egress_address(names->egress, str_of(query->name), address))
+		return dns_write_answer(packet, query, DNS_SERVER_FAILED, out);
+	return dns_write_address(packet, query, address, out);
+}
+
+/* d.c.b.a.in-addr.arpa */
+static bool read_reverse(struct str name, uint8_t ret[4])
+{
+	struct str rest = name, label;
+
+	for (unsigned i = 4; i-- > 0;) {
+		uint64_t byte;
+
+		if (!str_cut(rest, '.', &label, &rest) || !num_parse_u64(label, 255, &byte))
+			return false;
+		ret[i] = (uint8_t)byte;
+	}
+	return str_eq(rest, STR("in-addr.arpa"));
+}
+
+/* With a list the sandbox has no file that knows its own machine. */
+static size_t answer_local(struct names *names, const uint8_t *packet,
+			   const struct dns_query *query, uint8_t *out)
+{
+	static const uint8_t loopback[4] = { 127, 0, 0, 1 };
+	const char *name = NULL;
+	uint8_t address[4];
+
+	if (names->egress && is_own_name(names, str_of(query->name)))
+		return query->type == DNS_A
+			       ? dns_write_address(packet, query, loopback, out)
+			       : dns_write_answer(packet, query, DNS_NO_ERROR, out);
+	if (names->egress && query->type == DNS_PTR && read_reverse(str_of(query->name), address))
+		name = egress_name(names->egress, address);
+	return name ? dns_write_pointer(packet, query, name, out)
+		    : dns_write_answer(packet, query, DNS_NO_NAME, out);
 }
 
 /* Returns the length of the answer; 0: none. */
 static size_t answer(struct names *names, const uint8_t *packet, size_t n, uint8_t *out)
 {
 	struct dns_query query;
+	struct violation v = { .op = VIOLATION_resolve, .source = VIOLATION_BY_dns };
 
 	if (!dns_read_query(packet, n, &query))
 		return 0;
-	if (!is_local(names, &query)) {
-		struct violation v = {
-			.op = VIOLATION_resolve,
-			.source = VIOLATION_BY_dns,
-			.object = str_of(query.name),
-		};
-
-		violations_add(run_violations(names->run), &v);
-	}
+	if (is_local(names, &query))
+		return answer_local(names, packet, &query, out);
+	if (names->egress && egress_lists(names->egress, str_of(query.name)))
+		return answer_listed(names, packet, &query, out);
+	v.object = str_of(query.name);
+	violations_add(run_violations(names->run), &v);
 	return dns_write_answer(packet, &query, DNS_NO_NAME, out);
 }
 
@@ -236,6 +289,7 @@ int names_make(struct arena *a, const struct part_input *in, struct run_part **r
 	names = arena_new(a, struct names);
 	if (!names)
 		return err_nomem(err, "names");
+	names->egress = *in->egress;
 	names->part = (struct run_part){
 		.name = "names",
 		.takes = HANDOVER_BIT(DNS_UDP) | HANDOVER_BIT(DNS_TCP),

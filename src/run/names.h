@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names: the part of a run that answers the questions of a sandbox without a network and
- * notes which names it wanted.
+ * names: the part of a run that answers the sandbox's questions for names, and notes which
+ * ones it wanted and does not get.
  */
 #ifndef CORDON_RUN_NAMES_H
 #define CORDON_RUN_NAMES_H

@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "net/synthetic.h"
 #include "run/remote.h"
 
 /* How often what is known of a directory is used before it is looked up again. */
@@ -298,6 +299,12 @@ static bool print_address(const struct sockaddr_storage *address, char text[OBSE
 	return true;
 }
 
+/* Then it is not known here for which; whoever knows decides and tells (egress.h). */
+static bool stands_for_name(const struct observer *o, const struct host *host)
+{
+	return o->policy->hosts.n && host_is_v4(host) && synthetic_is(host->address + 12);
+}
+
 static bool look_at_host(const struct observer *o, const struct request *q,
 			 char text[OBSERVED_TEXT], struct violation *ret)
 {
@@ -308,7 +315,7 @@ static bool look_at_host(const struct observer *o, const struct request *q,
 
 	if (target_read(q->target.tid, request_argument(q, q->row->path), &address, n) < 0 ||
 	    !print_address(&address, text) ||
-	    host_parse_target(str_of(text), &host, &ignored) < 0 ||
+	    host_parse_target(str_of(text), &host, &ignored) < 0 || stands_for_name(o, &host) ||
 	    policy_decide_host(o->policy, &host).allowed)
 		return false;
 	ret->op = VIOLATION_connect;

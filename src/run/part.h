@@ -32,6 +32,7 @@ struct plan;
 struct caps;
 struct launch;
 struct execute_options;
+struct egress;
 
 struct run_part {
 	const char *name;
@@ -50,6 +51,7 @@ struct part_input {
 	const struct caps *caps;
 	struct launch *launch; /* after prepare */
 	const struct execute_options *options;
+	struct egress **egress; /* set by its maker; NULL in it: the run has none */
 };
 
 /* Makes a part in the arena; *ret stays NULL when this run needs none. The makers are

@@ -25,6 +25,17 @@ enum run_cause {
 
 #define RUN_QUARANTINED_MAX 16 /* more are kept, and not named */
 
+#define RUN_HOSTS_MAX 256 /* more are counted, and not named */
+
+/* A listed host that was connected to. */
+struct run_host {
+	const char *host; /* a name or an address */
+	uint16_t port;
+	uint64_t count; /* connections */
+	uint64_t sent, received, duration_ms;
+	const char *failure; /* why the last one came to nothing; NULL: it did not */
+};
+
 struct run_stream {
 	struct buf text;
 	bool truncated; /* there was more */
@@ -53,6 +64,9 @@ struct run_result {
 		int why;	 /* errno, or 0 */
 	} quarantined[RUN_QUARANTINED_MAX];
 	size_t n_quarantined;
+	const struct run_host *hosts; /* in the arena of the run */
+	size_t n_hosts;
+	uint64_t more_hosts; /* connections to others */
 	bool captured;
 	struct run_stream out, err;
 	/* The end of what the command's terminal showed; empty when it had none. */

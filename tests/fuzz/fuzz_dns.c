@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the reader of DNS questions. What is accepted has a name of plain characters
- * within its bounds, and an answer that repeats the question and nothing else.
+ * Fuzzes the readers of DNS questions and answers. A question that is accepted has a name
+ * of plain characters within its bounds, and an answer that repeats the question and
+ * nothing else. An answer yields addresses within their bounds, none of IPv4 in disguise.
  */
 #include <string.h>
 
@@ -22,12 +23,34 @@ static void check_name(const char *name)
 	CHECK(!n || name[n - 1] != '.');
 }
 
+/* The bytes as the answer to a question that has their number and question. */
+static void check_answer(const uint8_t *data, size_t size)
+{
+	static const enum dns_type types[] = { DNS_A, DNS_AAAA };
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	for (size_t i = 0; size > 2 && i < 2; i++) {
+		uint8_t query[DNS_QUERY_MAX];
+		size_t n = dns_write_query((uint16_t)(data[0] << 8 | data[1]), "a.example",
+					   types[i], query);
+		struct dns_addresses found;
+
+		CHECK(n > 0);
+		if (!dns_read_addresses(data, size, query, n, &found))
+			continue;
+		CHECK(found.n <= DNS_ADDRESSES_MAX);
+		for (size_t k = 0; k < found.n; k++)
+			CHECK((types[i] == DNS_A) == (memcmp(found.at[k], mapped, 12) == 0));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t out[DNS_ANSWER_MAX];
 	struct dns_query query;
 	size_t n;
 
+	check_answer(data, size);
 	if (!dns_read_query(data, size, &query))
 		return 0;
 	check_name(query.name);

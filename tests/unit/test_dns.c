@@ -105,3 +105,111 @@ Test(dns, an_answer_repeats_the_question)
 	cr_assert_arr_eq(out, ((uint8_t[]){ 0x12, 0x34, 0x81, 0x83, 0, 1, 0, 0, 0, 0, 0, 0 }), 12);
 	cr_assert_arr_eq(out + 12, packet + 12, n - 12);
 }
+
+Test(dns, an_address_comes_back_as_it_went)
+{
+	static const uint8_t address[4] = { 198, 18, 0, 7 };
+	uint8_t asked[DNS_QUERY_MAX], out[DNS_ANSWER_MAX];
+	struct dns_addresses found;
+	size_t n = dns_write_query(0x1234, "one.example", DNS_A, asked), m;
+
+	cr_assert(dns_read_query(asked, n, &query));
+	cr_assert_str_eq(query.name, "one.example");
+	m = dns_write_address(asked, &query, address, out);
+	cr_assert_leq(m, sizeof(out));
+	cr_assert(dns_read_addresses(out, m, asked, n, &found));
+	cr_assert_eq(found.code, DNS_NO_ERROR);
+	cr_assert_eq(found.n, 1);
+	cr_assert_arr_eq(found.at[0] + 12, address, 4);
+	/* Cut off anywhere, it is no answer or has no address. */
+	for (size_t i = 0; i < m; i++)
+		cr_assert(!dns_read_addresses(out, i, asked, n, &found) || found.n == 0);
+}
+
+Test(dns, a_pointer_names_it)
+{
+	uint8_t out[DNS_ANSWER_MAX];
+	size_t n;
+
+	QUESTION("\1"
+		 "7\1"
+		 "0\2"
+		 "18\3"
+		 "198\7in-addr\4arpa",
+		 12);
+	cr_assert(dns_read_query(packet, size, &query));
+	n = dns_write_pointer(packet, &query, "one.example", out);
+	cr_assert_eq(n, size + 12 + 13);
+	cr_assert_arr_eq(out + n - 13, "\3one\7example", 13);
+	cr_assert_eq(dns_write_pointer(packet, &query, "", out), size, "no name");
+	cr_assert_eq(out[3] & 0xf, DNS_NO_NAME);
+}
+
+Test(dns, only_plain_names_are_asked_for)
+{
+	static const char *const bad[] = { "", ".", "a..b", ".a", "a.", "a b", "A", "a\\000b" };
+	char label[66] = { 0 };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_assert_eq(dns_write_query(1, bad[i], DNS_A, packet), 0, "%s", bad[i]);
+	memset(label, 'a', 63);
+	cr_assert(dns_write_query(1, label, DNS_A, packet));
+	label[63] = 'a';
+	cr_assert_not(dns_write_query(1, label, DNS_A, packet));
+}
+
+/* An answer to `asked` with one record; name compressed, as servers do. */
+static size_t answer_with(const uint8_t *asked, size_t asked_n, uint16_t type, const char *data,
+			  uint16_t length, uint8_t *out)
+{
+	const uint8_t record[] = {
+		0xc0, 12, 0, (uint8_t)type, 0, 1, 0, 0, 0, 5, 0, (uint8_t)length
+	};
+
+	cr_assert(dns_read_query(asked, asked_n, &query));
+	dns_write_answer(asked, &query, DNS_NO_ERROR, out);
+	out[7] = 1;
+	memcpy(out + query.question_end, record, sizeof(record));
+	memcpy(out + query.question_end + sizeof(record), data, length);
+	return query.question_end + sizeof(record) + length;
+}
+
+Test(dns, what_is_not_the_answer)
+{
+	uint8_t asked[DNS_QUERY_MAX], out[1024];
+	struct dns_addresses found;
+	size_t n = dns_write_query(7, "one.example", DNS_A, asked);
+	size_t m = answer_with(asked, n, DNS_A, "\1\2\3\4", 4, out);
+
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.n == 1);
+	out[0] ^= 1;
+	cr_assert_not(dns_read_addresses(out, m, asked, n, &found), "another number");
+	out[0] ^= 1;
+	out[2] &= 0x7f;
+	cr_assert_not(dns_read_addresses(out, m, asked, n, &found), "a question");
+	out[2] |= 0x80;
+	out[13] ^= 1;
+	cr_assert_not(dns_read_addresses(out, m, asked, n, &found), "another name");
+	out[13] ^= 1 ^ 0x20;
+	cr_assert(dns_read_addresses(out, m, asked, n, &found), "the same in capitals");
+	out[query.question_end - 3] = DNS_AAAA;
+	cr_assert_not(dns_read_addresses(out, m, asked, n, &found), "another kind");
+}
+
+Test(dns, which_records_are_taken)
+{
+	uint8_t asked[DNS_QUERY_MAX], out[1024];
+	struct dns_addresses found;
+	size_t n = dns_write_query(7, "one.example", DNS_AAAA, asked), m;
+
+	m = answer_with(asked, n, DNS_AAAA, "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\1", 16, out);
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.n == 1);
+	m = answer_with(asked, n, DNS_AAAA, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16, out);
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.n == 0, "in disguise");
+	m = answer_with(asked, n, DNS_A, "\1\2\3\4", 4, out);
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.n == 0, "not asked for");
+	m = answer_with(asked, n, DNS_AAAA, "\1\2\3\4", 4, out);
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.n == 0, "too short");
+	out[7] = 255;
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.n == 0, "fewer than said");
+}

@@ -54,6 +54,15 @@ uint64_t grants_handled(unsigned abi)
 	return rights;
 }
 
+/* Inside, a file of the sandbox's own is in its place: the rule must be for that one. */
+static bool is_covered(const struct collector *c, struct str path)
+{
+	vec_each(op, &c->plan->ops)
+		if (op->kind == OP_RESOLVER && str_eq(op->path, path))
+			return true;
+	return false;
+}
+
 static void grant(struct collector *c, struct str path, uint64_t rights, bool directory,
 		  bool optional)
 {
@@ -69,7 +78,7 @@ static void grant(struct collector *c, struct str path, uint64_t rights, bool di
 	*step = (struct landlock_step){ .path = path.p,
 					.access = rights,
 					.optional = optional,
-					.outside = optional && !c->alone };
+					.outside = optional && !c->alone && !is_covered(c, path) };
 }
 
 static bool executable(const struct collector *c, struct str path)

@@ -89,7 +89,7 @@ static bool is_watched(const struct plan *plan)
 {
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_GUARD_NAME || op->kind == OP_GUARD_GLOB ||
-		    op->kind == OP_GUARD_HIDDEN)
+		    op->kind == OP_GUARD_HIDDEN || op->kind == OP_NET_HOST)
 			return true;
 	return listen_is_exact(plan) || policy_number(plan->policy, KEY_REPORT) >= REPORT_WRITES;
 }

@@ -219,22 +219,24 @@ static CHILD_SAFE bool wants(const struct mounter *w, enum mount_kind kind)
 
 /* One attempt is enough: the answer is there at once. */
 static const char resolver_file[] = "nameserver 127.0.0.1\noptions attempts:1\n";
+static const char hosts_file[] = "127.0.0.1 localhost\n"
+				 "::1 localhost ip6-localhost ip6-loopback\n";
 
-static CHILD_SAFE int make_resolver_file(void)
+static CHILD_SAFE int make_text_file(const char *path, const char *text)
 {
-	int fd = open(WORKBENCH "/r", O_CREAT | O_WRONLY | O_CLOEXEC, 0444);
+	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0444);
 	ssize_t n;
 
 	/* Whatever the umask says. */
 	if (fd < 0 || fchmod(fd, 0444) < 0)
 		return -1;
-	n = write(fd, resolver_file, sizeof(resolver_file) - 1);
+	n = write(fd, text, strlen(text));
 	close(fd);
 	/* Under a limit of file size of the caller's no file grows; an empty one means
 	 * the local host, too. */
 	if (n < 0 && errno == EFBIG)
 		return 0;
-	return n == (ssize_t)sizeof(resolver_file) - 1 ? 0 : -1;
+	return n == (ssize_t)strlen(text) ? 0 : -1;
 }
 
 static CHILD_SAFE int make_veil_files(bool resolver)
@@ -247,7 +249,8 @@ static CHILD_SAFE int make_veil_files(bool resolver)
 	if (fd < 0)
 		return -1;
 	close(fd);
-	if (resolver && make_resolver_file() < 0)
+	if (resolver && (make_text_file(WORKBENCH "/r", resolver_file) < 0 ||
+			 make_text_file(WORKBENCH "/h", hosts_file) < 0))
 		return -1;
 	return chmod(WORKBENCH, 0);
 }
@@ -256,6 +259,8 @@ static CHILD_SAFE const char *veil_name(const struct mount_step *step)
 {
 	if (step->kind == MOUNT_RESOLVER)
 		return "r";
+	if (step->kind == MOUNT_HOSTS)
+		return "h";
 	return step->directory ? "d" : "f";
 }
 
@@ -264,7 +269,7 @@ static CHILD_SAFE const char *veil_name(const struct mount_step *step)
  * were taken from. */
 static CHILD_SAFE int open_veils(struct mounter *w)
 {
-	bool resolver = wants(w, MOUNT_RESOLVER);
+	bool resolver = wants(w, MOUNT_RESOLVER) || wants(w, MOUNT_HOSTS);
 	int bench, tmpfs;
 
 	if (!wants(w, MOUNT_VEIL) && !resolver)
@@ -277,7 +282,8 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 	for (size_t i = 0; i < w->m->n_steps; i++) {
 		const struct mount_step *step = &w->m->steps[i];
 
-		if (step->kind != MOUNT_VEIL && step->kind != MOUNT_RESOLVER)
+		if (step->kind != MOUNT_VEIL && step->kind != MOUNT_RESOLVER &&
+		    step->kind != MOUNT_HOSTS)
 			continue;
 		w->m->trees[i] = clone_tree(tmpfs, veil_name(step));
 		if (w->m->trees[i] < 0)
@@ -462,6 +468,7 @@ static CHILD_SAFE int do_step(struct mounter *w, size_t i)
 	case MOUNT_BIND:
 	case MOUNT_VEIL:
 	case MOUNT_RESOLVER:
+	case MOUNT_HOSTS:
 		return attach_new(w, step, w->m->trees[i]);
 	case MOUNT_VEIL_DIR:
 		return attach_new(w, step, new_tmpfs("0111", "65536", NULL, MOUNT_ATTR_NOEXEC));

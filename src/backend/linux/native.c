@@ -18,6 +18,7 @@
 #include "backend/linux/grants.h"
 #include "backend/linux/idmap.h"
 #include "backend/linux/listen.h"
+#include "backend/linux/routes.h"
 #include "backend/list.h"
 #include "base/fd.h"
 #include "base/path.h"
@@ -50,6 +51,7 @@ static const struct {
 	{ OP_RESOLVER, CAP_NETNS },	   { OP_NO_KEYRING, CAP_SECCOMP },
 	{ OP_NO_TTY_INPUT, CAP_SECCOMP },  { OP_NOEXEC, CAP_SECCOMP },
 	{ OP_DIE_WITH_PARENT, CAP_PIDNS },
+	{ OP_NET_HOST, CAP_RELAY },
 };
 
 static const struct op *find_op(const struct plan *plan, enum op_kind kind)
@@ -78,6 +80,8 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind == OP_EXACT || op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB ||
 	    op->kind == OP_HIDE_GLOB)
 		return is_brokered(plan);
+	if (op->kind == OP_NET_HOST)
+		return caps->value[CAP_NETNS];
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
 	return caps->value[CAP_LANDLOCK] >= 6 ||
@@ -285,7 +289,8 @@ static bool add_writable(struct preparation *p, const struct op *op)
 /* Where there is no such file to see, there is nothing to cover. */
 static bool add_resolver(struct preparation *p, const struct op *op)
 {
-	return !op->path.n || !p->caps->value[CAP_NETNS] || add_step(p, MOUNT_RESOLVER, op);
+	return !op->path.n || !p->caps->value[CAP_NETNS] ||
+	       add_step(p, op->number == RESOLVER_HOSTS ? MOUNT_HOSTS : MOUNT_RESOLVER, op);
 }
 
 static bool add_veil(struct preparation *p, const struct op *op)
@@ -473,6 +478,24 @@ static int prepare_listener(struct preparation *p, const struct launch_input *in
 	return 0;
 }
 
+/* What stands for names, and the addresses that are listed themselves. */
+static int prepare_egress(struct preparation *p, struct launch *launch)
+{
+	int r;
+
+	if (!find_op(p->plan, OP_NET_HOST) || !p->native->loopback || !p->caps->value[CAP_RELAY])
+		return 0;
+	r = routes_collect(p->arena, p->plan->policy, p->native, p->err);
+	if (r < 0)
+		return r;
+	r = launch_add_handover(launch, p->err);
+	if (r < 0)
+		return r;
+	p->native->handover_fd = r;
+	launch->hands_over |= HANDOVER_BIT(SOCKETS);
+	return 0;
+}
+
 static int native_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			  struct cordon_error *err)
 {
@@ -508,6 +531,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 	prepare_filters(&p, ret);
 	if (r == 0)
 		r = prepare_resolver(&p, ret);
+	if (r == 0)
+		r = prepare_egress(&p, ret);
 	if (r == 0)
 		r = prepare_terminal(&p, in->terminal, ret);
 	if (r < 0)

@@ -37,6 +37,7 @@ enum mount_kind {
 	MOUNT_DEV,
 	MOUNT_SYMLINK,
 	MOUNT_RESOLVER,	/* covers `path` by a file that names the sandbox's name server */
+	MOUNT_HOSTS,	/* covers `path` by a file that knows only localhost */
 };
 
 /* The devices every sandbox has. */
@@ -85,6 +86,15 @@ struct native_landlock {
 	int filled_fd;
 };
 
+/* Of each family; one for each port that is connected to. */
+#define NATIVE_SOCKETS 64
+
+struct native_route {
+	unsigned char family, bits;
+	uint8_t address[16];	/* IPv4 in the first four */
+	const char *text;
+};
+
 #define NATIVE_FILTERS_MAX 7
 
 struct native {
@@ -92,6 +102,9 @@ struct native {
 	const char *gid_map;
 	bool loopback;
 	bool resolver;		/* needs loopback and handover_fd */
+	const struct native_route *routes; /* with any: sockets are handed out, too */
+	size_t n_routes;
+	bool routes_six;	/* some are of IPv6 */
 	bool pid_namespace;
 	uint64_t keep_caps;
 	bool no_setpcap;	/* nothing to lock the secure bits and bounding set with */
@@ -125,6 +138,7 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd);
 CHILD_SAFE int native_setup(const struct native *n, int error_fd);
 CHILD_SAFE void native_limit_ipc(struct native *n);
 CHILD_SAFE int native_start_resolver(const struct native *n, int error_fd);
+CHILD_SAFE int native_open_egress(const struct native *n, int error_fd);
 /* terminal.c: made here, made outside, and the command's part of it. */
 CHILD_SAFE int native_open_terminal(struct native *n, int error_fd);
 CHILD_SAFE int native_take_terminal(const struct native *n, int error_fd);

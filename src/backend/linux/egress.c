@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The way out for a list of hosts, as far as only the inside can make it: routes that
+ * bring every address which stands for a host to the loopback device, and sockets of this
+ * network namespace. They are handed out unbound; the supervisor, who owns the namespace,
+ * listens with them where the command wants to connect.
+ *
+ * All of them go out as one descriptor: a socket in whose queue they wait.
+ */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/handover.h"
+#include "backend/linux/native.h"
+
+#define STAGE "egress"
+/* The first device of a namespace is the loopback. */
+#define LOOPBACK_INDEX 1
+
+struct route_request {
+	struct nlmsghdr head;
+	struct rtmsg route;
+	struct rtattr device;
+	uint32_t device_index;
+	struct rtattr attribute;
+	uint8_t address[16];
+};
+
+static CHILD_SAFE void write_route(struct route_request *q, const struct native_route *r)
+{
+	size_t n = r->family == AF_INET ? 4 : 16;
+
+	memset(q, 0, sizeof(*q));
+	q->head.nlmsg_len = (uint32_t)(offsetof(struct route_request, address) + n);
+	q->head.nlmsg_type = RTM_NEWROUTE;
+	q->head.nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_ACK;
+	q->route.rtm_family = r->family;
+	q->route.rtm_dst_len = r->bits;
+	q->route.rtm_table = RT_TABLE_LOCAL;
+	q->route.rtm_protocol = RTPROT_STATIC;
+	q->route.rtm_scope = RT_SCOPE_HOST;
+	q->route.rtm_type = RTN_LOCAL;
+	q->device.rta_type = RTA_OIF;
+	q->device.rta_len = RTA_LENGTH(sizeof(q->device_index));
+	q->device_index = LOOPBACK_INDEX;
+	q->attribute.rta_type = RTA_DST;
+	q->attribute.rta_len = (unsigned short)RTA_LENGTH(n);
+	memcpy(q->address, r->address, n);
+}
+
+/* Two patterns may need the same one. */
+static CHILD_SAFE int add_route(int kernel, const struct native_route *r)
+{
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr error;
+	} answer;
+	struct route_request q;
+
+	write_route(&q, r);
+	if (send(kernel, &q, q.head.nlmsg_len, 0) < 0 ||
+	    recv(kernel, &answer, sizeof(answer), MSG_TRUNC) < (ssize_t)sizeof(answer) ||
+	    answer.head.nlmsg_type != NLMSG_ERROR)
+		return -1;
+	errno = -answer.error.error;
+	return errno == 0 || errno == EEXIST ? 0 : -1;
+}
+
+static CHILD_SAFE int add_routes(const struct native *n, int error_fd)
+{
+	int kernel = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (kernel < 0)
+		return native_fail(error_fd, STAGE, "cannot add", "routes");
+	for (size_t i = 0; i < n->n_routes; i++)
+		if (add_route(kernel, &n->routes[i]) < 0)
+			return native_fail(error_fd, STAGE, "cannot add a route to",
+					   n->routes[i].text);
+	close(kernel);
+	return 0;
+}
+
+union control {
+	char space[CMSG_SPACE(sizeof(int) * NATIVE_SOCKETS)];
+	struct cmsghdr align;
+};
+
+/* One byte, the family, with the sockets. */
+static CHILD_SAFE int pack(int box, unsigned char family, const int *fds)
+{
+	union control control;
+	struct iovec byte = { .iov_base = &family, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &byte,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control.space) };
+	struct cmsghdr *header;
+
+	memset(&control, 0, sizeof(control));
+	header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int) * NATIVE_SOCKETS);
+	memcpy(CMSG_DATA(header), fds, sizeof(int) * NATIVE_SOCKETS);
+	return sendmsg(box, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+static CHILD_SAFE int fill(int box, unsigned char family)
+{
+	int fds[NATIVE_SOCKETS], r = 0;
+	size_t n = 0;
+
+	while (n < NATIVE_SOCKETS && r == 0) {
+		fds[n] = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		r = fds[n] < 0 ? -1 : 0;
+		n += r == 0;
+	}
+	if (r == 0)
+		r = pack(box, family, fds);
+	while (n > 0)
+		close(fds[--n]);
+	return r;
+}
+
+CHILD_SAFE int native_open_egress(const struct native *n, int error_fd)
+{
+	int ends[2], r;
+
+	if (!n->n_routes)
+		return 0;
+	r = add_routes(n, error_fd);
+	if (r < 0)
+		return r;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
+	    fill(ends[0], AF_INET) < 0 || (n->routes_six && fill(ends[0], AF_INET6) < 0))
+		return native_fail(error_fd, STAGE, "cannot make", "sockets");
+	close(ends[0]);
+	r = handover_send(n->handover_fd, HANDOVER_SOCKETS, ends[1], error_fd);
+	close(ends[1]);
+	return r;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relay: what the supervisor and cordon-relay say to each other.
+ *
+ * The supervisor sends a request with one descriptor, a connection of the command to a
+ * destination that the policy allows; the relay dials the destination and moves bytes
+ * until both sides are done, and then reports once. Messages keep their bounds
+ * (SOCK_SEQPACKET) and both ends are of one build. The relay reads what strangers send,
+ * so its reports are taken with care: nothing in them is used as an index or a length
+ * before it was compared with what is known.
+ *
+ * The relay ends when the supervisor's end is closed.
+ */
+#ifndef CORDON_NET_RELAY_H
+#define CORDON_NET_RELAY_H
+
+#include <stdint.h>
+
+#include "policy/hosts.h"
+
+#define RELAY_PROGRAM "cordon-relay"
+/* Its number in the relay; what follows on the command line are the addresses that the
+ * policy names, and to which a name may therefore lead. */
+#define RELAY_CONTROL_FD 3
+/* At the same time; more are refused. */
+#define RELAY_CONNECTIONS_MAX 2048
+
+struct relay_request {
+	uint32_t id;
+	struct host target; /* a name or an address, with its port */
+};
+
+enum relay_outcome {
+	RELAY_DONE,	   /* both sides have ended */
+	RELAY_NO_NAME,	   /* the name has no address */
+	RELAY_FORBIDDEN,   /* no name may lead to its address */
+	RELAY_UNREACHABLE, /* nothing answered there */
+	RELAY_NO_ROOM,	   /* too many connections, or no descriptors */
+	RELAY_OUTCOME_COUNT
+};
+
+struct relay_report {
+	uint32_t id;
+	uint32_t outcome;
+	uint8_t address[16];	 /* that was dialled or forbidden; IPv4 as ::ffff:a.b.c.d */
+	uint64_t sent, received; /* bytes, as the command sees it */
+};
+
+#endif

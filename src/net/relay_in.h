@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of cordon-relay, shared by its files and by no one else. */
+#ifndef CORDON_NET_RELAY_IN_H
+#define CORDON_NET_RELAY_IN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/loop.h"
+#include "base/vec.h"
+#include "net/dns.h"
+#include "net/relay.h"
+
+#define RELAY_SERVERS_MAX 3
+
+/* --- relay_config.c: what is read before the relay locks itself in --------------- */
+
+struct relay_known {
+	const char *name;
+	uint8_t address[16];
+};
+
+struct relay_config {
+	uint8_t servers[RELAY_SERVERS_MAX][16];
+	size_t n_servers;
+	VEC(struct relay_known) hosts; /* of /etc/hosts */
+};
+
+/* Files that cannot be read are as good as empty. */
+void relay_read_config(struct arena *a, struct relay_config *ret);
+/* The same from their texts. */
+void relay_read_servers(struct str text, struct relay_config *ret);
+void relay_read_hosts(struct arena *a, struct str text, struct relay_config *ret);
+
+/* --- relay_confine.c ------------------------------------------------------------- */
+
+/* Gives up files, programs, privileges and every kind of socket but TCP and UDP. */
+int relay_confine(struct cordon_error *err);
+
+/* --- relay_route.c --------------------------------------------------------------- */
+
+/* A socket that answers which way packets go; opened before the relay locks itself in. */
+int relay_open_routes(void);
+enum relay_way {
+	RELAY_WAY_OUT,	/* packets leave this machine, for one other */
+	RELAY_WAY_HERE, /* they do not, or not for one alone */
+	RELAY_WAY_NONE, /* there is no way */
+};
+enum relay_way relay_way(int routes, const uint8_t address[16]);
+
+/* --- relay_lookup.c: the addresses of a name -------------------------------------- */
+
+struct relay_lookup {
+	struct loop *loop;
+	const struct relay_config *config;
+	/* Called once; the lookup is over and may be started again. code is the answer's, or
+	 * DNS_SERVER_FAILED when none came. */
+	void (*done)(void *data, const struct dns_addresses *found);
+	void *data;
+	/* Its own. */
+	struct loop_watch watch;
+	struct loop_timer timer;
+	unsigned tries;
+	uint8_t query[DNS_QUERY_MAX];
+	size_t query_n;
+};
+
+void relay_lookup_start(struct relay_lookup *l, const char *name, enum dns_type type);
+void relay_lookup_stop(struct relay_lookup *l);
+
+/* --- relay_pump.c: bytes from one socket to another -------------------------------- */
+
+struct relay_pipe;
+
+struct relay_pipes {
+	struct relay_pipe *spare;
+};
+
+struct relay_flow {
+	int from, to;
+	struct relay_pipe *pipe; /* while it holds something */
+	size_t held;
+	bool ended; /* nothing more comes */
+	bool over;  /* and all of it went */
+	uint64_t bytes;
+};
+
+/* Moves what can be moved without waiting. False: the connection is broken. */
+bool relay_flow_run(struct relay_pipes *pipes, struct relay_flow *flow);
+void relay_flow_drop(struct relay_pipes *pipes, struct relay_flow *flow);
+
+#endif

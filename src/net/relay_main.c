@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cordon-relay: the way out of a sandbox whose policy lists hosts.
+ *
+ * It runs in the host's network, one for each run, started by the supervisor and locked
+ * in before it reads its first message. It knows no policy: what it is asked to reach is
+ * allowed, by name. What it decides is whether an address that a name led to may be
+ * dialled, and it dials the very address it looked at. Nothing is taken from the bytes
+ * that it moves.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "net/address.h"
+#include "net/relay_in.h"
+#include "net/relay_socket.h"
+
+#define CONFIG_BYTES_MAX ((size_t)8 << 20)
+#define DIAL_MS 10000
+/* Two sockets each; and pipes for some, the servers, the rest. */
+#define FDS_EACH 4
+#define FDS_BESIDE 64
+
+struct relay {
+	struct loop *loop;
+	struct loop_watch control;
+	struct relay_config config;
+	const struct host *literals;
+	size_t n_literals;
+	int routes;
+	struct relay_pipes pipes;
+	struct connection *first;
+	size_t n_connections, connections_max;
+};
+
+struct connection {
+	struct relay *relay;
+	struct connection *next_one, **at; /* in the relay's list */
+	struct relay_request request;
+	struct loop_watch inside, outside;
+	struct loop_timer timer;
+	struct relay_lookup lookup;
+	enum dns_type asked;
+	struct dns_addresses found;
+	size_t next; /* of found */
+	struct relay_flow up, down;
+	enum relay_outcome outcome;
+	uint8_t address[16];
+};
+
+/* --- the end --------------------------------------------------------------------- */
+
+/* Waits for room: the supervisor always reads. */
+static void report(struct relay *relay, const struct relay_report *r)
+{
+	while (send(relay->control.fd, r, sizeof(*r), MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static void close_end(struct relay *relay, struct loop_watch *end, bool broken)
+{
+	static const struct linger at_once = { .l_onoff = 1 };
+
+	loop_unwatch(relay->loop, end);
+	if (end->fd < 0)
+		return;
+	/* With this, closing is a reset. */
+	if (broken)
+		setsockopt(end->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	fd_close(&end->fd);
+}
+
+static void finish(struct connection *c, bool broken)
+{
+	struct relay *relay = c->relay;
+	struct relay_report r = { .id = c->request.id,
+				  .outcome = c->outcome,
+				  .sent = c->up.bytes,
+				  .received = c->down.bytes };
+
+	memcpy(r.address, c->address, sizeof(r.address));
+	relay_lookup_stop(&c->lookup);
+	loop_clear_timer(relay->loop, &c->timer);
+	relay_flow_drop(&relay->pipes, &c->up);
+	relay_flow_drop(&relay->pipes, &c->down);
+	close_end(relay, &c->inside, broken);
+	close_end(relay, &c->outside, broken);
+	*c->at = c->next_one;
+	if (c->next_one)
+		c->next_one->at = c->at;
+	relay->n_connections--;
+	free(c);
+	report(relay, &r);
+}
+
+static void fail(struct connection *c)
+{
+	finish(c, true);
+}
+
+/* --- moving ---------------------------------------------------------------------- */
+
+/* Watches an end for what its two flows wait for; one that waits for nothing is not
+ * watched, for its hang-up would be told again and again. */
+static bool watch_end(struct connection *c, struct loop_watch *end, const struct relay_flow *reads,
+		      const struct relay_flow *writes)
+{
+	uint32_t events = (!reads->held && !reads->ended ? (uint32_t)EPOLLIN : 0) |
+			  (writes->held ? (uint32_t)EPOLLOUT : 0);
+	struct cordon_error ignored;
+
+	if (events)
+		return loop_watch(c->relay->loop, end, events, &ignored) == 0;
+	loop_unwatch(c->relay->loop, end);
+	return true;
+}
+
+static void move(void *data, uint32_t events)
+{
+	struct connection *c = data;
+	struct relay_pipes *pipes = &c->relay->pipes;
+
+	(void)events;
+	if (!relay_flow_run(pipes, &c->up) || !relay_flow_run(pipes, &c->down) ||
+	    !watch_end(c, &c->inside, &c->up, &c->down) ||
+	    !watch_end(c, &c->outside, &c->down, &c->up)) {
+		fail(c);
+		return;
+	}
+	if (c->up.over && c->down.over)
+		finish(c, false);
+}
+
+static void begin_moving(struct connection *c)
+{
+	c->outcome = RELAY_DONE;
+	c->up = (struct relay_flow){ .from = c->inside.fd, .to = c->outside.fd };
+	c->down = (struct relay_flow){ .from = c->outside.fd, .to = c->inside.fd };
+	c->inside.ready = c->outside.ready = move;
+	move(c, 0);
+}
+
+/* --- dialling -------------------------------------------------------------------- */
+
+static void dial_next(struct connection *c);
+
+static void set_failure(struct connection *c, enum relay_outcome outcome)
+{
+	if (c->outcome == RELAY_NO_NAME)
+		c->outcome = outcome;
+}
+
+static void not_connected(struct connection *c)
+{
+	loop_clear_timer(c->relay->loop, &c->timer);
+	close_end(c->relay, &c->outside, true);
+	set_failure(c, RELAY_UNREACHABLE);
+	dial_next(c);
+}
+
+static void dial_timed_out(void *data)
+{
+	not_connected(data);
+}
+
+static void dialled(void *data, uint32_t events)
+{
+	struct connection *c = data;
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	(void)events;
+	if (getsockopt(c->outside.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error) {
+		not_connected(c);
+		return;
+	}
+	loop_clear_timer(c->relay->loop, &c->timer);
+	begin_moving(c);
+}
+
+/* May this address be dialled? A name leads to addresses of others, and of any kind where
+ * the policy gives them; to this machine only an address given in full does, and
+ * "localhost", which only the policy can mean. */
+static bool may_dial(struct connection *c, const uint8_t address[16])
+{
+	const struct host *target = &c->request.target;
+	struct host there = { .kind = HOST_ADDRESS, .prefix_bits = 128, .port = target->port };
+	enum address_listed listed;
+	enum relay_way way;
+
+	memcpy(there.address, address, sizeof(there.address));
+	listed = address_listed(&there, c->relay->literals, c->relay->n_literals);
+	if (listed == ADDRESS_LISTED ||
+	    (target->kind == HOST_NAME && strcmp(target->name, "localhost") == 0))
+		return true;
+	way = relay_way(c->relay->routes, address);
+	if (way == RELAY_WAY_OUT && (listed == ADDRESS_IN_LISTED || !address_why_not(&there)))
+		return true;
+	if (way == RELAY_WAY_NONE && !address_why_not(&there)) {
+		set_failure(c, RELAY_UNREACHABLE);
+		return false;
+	}
+	c->outcome = RELAY_FORBIDDEN;
+	memcpy(c->address, address, sizeof(c->address));
+	return false;
+}
+
+static bool dial(struct connection *c, const uint8_t address[16])
+{
+	struct cordon_error ignored;
+
+	if (!may_dial(c, address))
+		return false;
+	if (c->outcome != RELAY_FORBIDDEN)
+		memcpy(c->address, address, sizeof(c->address));
+	c->outside = (struct loop_watch){
+		.fd = relay_socket(address, c->request.target.port, SOCK_STREAM),
+		.ready = dialled,
+		.data = c,
+	};
+	if (c->outside.fd >= 0 &&
+	    loop_watch(c->relay->loop, &c->outside, EPOLLOUT, &ignored) == 0) {
+		loop_set_timer(c->relay->loop, &c->timer, DIAL_MS);
+		return true;
+	}
+	close_end(c->relay, &c->outside, true);
+	set_failure(c, RELAY_UNREACHABLE);
+	return false;
+}
+
+/* The addresses in turn, those of IPv4 first. */
+static void dial_next(struct connection *c)
+{
+	while (c->next < c->found.n)
+		if (dial(c, c->found.at[c->next++]))
+			return;
+	if (c->asked != DNS_A || c->found.code == DNS_NO_NAME) {
+		fail(c);
+		return;
+	}
+	c->asked = DNS_AAAA;
+	relay_lookup_start(&c->lookup, c->request.target.name, DNS_AAAA);
+}
+
+static void looked_up(void *data, const struct dns_addresses *found)
+{
+	struct connection *c = data;
+
+	c->found = *found;
+	c->next = 0;
+	dial_next(c);
+}
+
+/* --- requests -------------------------------------------------------------------- */
+
+static void add_found(struct connection *c, const uint8_t address[16])
+{
+	if (c->found.n < DNS_ADDRESSES_MAX)
+		memcpy(c->found.at[c->found.n++], address, 16);
+}
+
+/* The host's own loopback, in both families. */
+static void find_localhost(struct connection *c)
+{
+	static const uint8_t four[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
+	static const uint8_t six[16] = { [15] = 1 };
+
+	add_found(c, four);
+	add_found(c, six);
+}
+
+static void find_known(struct connection *c)
+{
+	vec_each(known, &c->relay->config.hosts)
+		if (strcmp(known->name, c->request.target.name) == 0)
+			add_found(c, known->address);
+}
+
+static void begin(struct connection *c)
+{
+	const struct host *target = &c->request.target;
+
+	c->asked = DNS_AAAA; /* nothing is asked after what is known */
+	if (target->kind == HOST_ADDRESS)
+		add_found(c, target->address);
+	else if (strcmp(target->name, "localhost") == 0)
+		find_localhost(c);
+	else
+		find_known(c);
+	if (c->found.n) {
+		dial_next(c);
+		return;
+	}
+	c->asked = DNS_A;
+	relay_lookup_start(&c->lookup, target->name, DNS_A);
+}
+
+static void no_room(struct relay *relay, const struct relay_request *q, int fd)
+{
+	struct loop_watch end = { .fd = fd };
+	struct relay_report r = { .id = q->id, .outcome = RELAY_NO_ROOM };
+
+	close_end(relay, &end, true);
+	report(relay, &r);
+}
+
+static void add_connection(struct relay *relay, const struct relay_request *q, int fd)
+{
+	struct connection *c = NULL;
+
+	if (relay->n_connections < relay->connections_max)
+		c = calloc(1, sizeof(*c));
+	if (!c) {
+		no_room(relay, q, fd);
+		return;
+	}
+	relay->n_connections++;
+	c->next_one = relay->first;
+	c->at = &relay->first;
+	if (c->next_one)
+		c->next_one->at = &c->next_one;
+	relay->first = c;
+	c->relay = relay;
+	c->request = *q;
+	c->outcome = RELAY_NO_NAME;
+	c->inside = (struct loop_watch){ .fd = fd, .data = c };
+	c->outside = (struct loop_watch){ .fd = -1, .data = c };
+	c->timer = (struct loop_timer){ .fired = dial_timed_out, .data = c };
+	c->lookup = (struct relay_lookup){
+		.loop = relay->loop, .config = &relay->config, .done = looked_up, .data = c
+	};
+	begin(c);
+}
+
+/* Returns the connection's descriptor; -1: there is none. */
+static int take_fd(struct msghdr *message)
+{
+	struct cmsghdr *h = CMSG_FIRSTHDR(message);
+	int fd;
+
+	if (!h || h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS ||
+	    h->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&fd, CMSG_DATA(h), sizeof(fd));
+	return fd;
+}
+
+/* The run is over; what was moved so far still counts. */
+static void finish_all(struct relay *relay)
+{
+	while (relay->first)
+		finish(relay->first, true);
+	loop_stop(relay->loop);
+}
+
+static void control_ready(void *data, uint32_t events)
+{
+	struct relay *relay = data;
+	struct relay_request q = { 0 };
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec into = { .iov_base = &q, .iov_len = sizeof(q) };
+	struct msghdr message = { .msg_iov = &into,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control.space) };
+	ssize_t n = recvmsg(relay->control.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	int fd = n > 0 ? take_fd(&message) : -1;
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		finish_all(relay);
+		return;
+	}
+	/* No descriptor was left to take it into. */
+	if (fd < 0 || n != (ssize_t)sizeof(q)) {
+		no_room(relay, &q, fd);
+		return;
+	}
+	add_connection(relay, &q, fd);
+}
+
+/* --- the program ----------------------------------------------------------------- */
+
+static int quit(const struct cordon_error *err)
+{
+	fprintf(stderr, "%s: %s\n", RELAY_PROGRAM, err->message);
+	return 1;
+}
+
+static size_t room_for_connections(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 1;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur > FDS_BESIDE + FDS_EACH * RELAY_CONNECTIONS_MAX)
+		return RELAY_CONNECTIONS_MAX;
+	return limit.rlim_cur > FDS_BESIDE ? (size_t)(limit.rlim_cur - FDS_BESIDE) / FDS_EACH : 1;
+}
+
+static int read_literals(struct relay *relay, struct arena *a, char *const *words, size_t n,
+			 struct cordon_error *err)
+{
+	struct host *literals = arena_array(a, n + 1, sizeof(*literals));
+
+	if (!literals)
+		return err_nomem(err, RELAY_PROGRAM);
+	for (size_t i = 0; i < n; i++) {
+		int r = host_parse(str_of(words[i]), &literals[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	relay->literals = literals;
+	relay->n_literals = n;
+	return 0;
+}
+
+static int set_up(struct relay *relay, struct arena *a, struct cordon_error *err)
+{
+	sigset_t none;
+	int r;
+
+	sigemptyset(&none);
+	relay->connections_max = room_for_connections();
+	relay_read_config(a, &relay->config);
+	relay->routes = relay_open_routes();
+	if (relay->routes < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, RELAY_PROGRAM,
+			       "cannot ask the kernel for routes");
+	r = loop_new(&none, NULL, NULL, &relay->loop, err);
+	if (r < 0)
+		return r;
+	relay->control = (struct loop_watch){ .fd = RELAY_CONTROL_FD,
+					      .ready = control_ready,
+					      .data = relay };
+	r = loop_watch(relay->loop, &relay->control, EPOLLIN, err);
+	return r < 0 ? r : relay_confine(err);
+}
+
+int main(int argc, char **argv)
+{
+	struct relay relay = { 0 };
+	struct cordon_error err;
+	struct arena a;
+	int r;
+
+	arena_init(&a, CONFIG_BYTES_MAX);
+	r = read_literals(&relay, &a, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &err);
+	if (r == 0)
+		r = set_up(&relay, &a, &err);
+	if (r == 0)
+		r = loop_run(relay.loop, &err);
+	/* Nothing is left to be freed one by one. */
+	_exit(r < 0 ? quit(&err) : 0);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moving bytes without looking at them: from a socket into a pipe and from there into the
+ * other socket, so that the kernel hands over pages. A flow owns a pipe only while the
+ * receiver is slower than the sender; that is also the back-pressure, for nothing more is
+ * taken while something is held.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/relay_in.h"
+
+#define PIPE_BYTES (256 << 10)
+/* In one go, so that other connections have their turn. */
+#define ROUNDS 8
+
+struct relay_pipe {
+	int read, write;
+	struct relay_pipe *next;
+};
+
+static struct relay_pipe *take_pipe(struct relay_pipes *pipes)
+{
+	struct relay_pipe *p = pipes->spare;
+	int ends[2];
+
+	if (p) {
+		pipes->spare = p->next;
+		return p;
+	}
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return NULL;
+	p = malloc(sizeof(*p));
+	if (!p) {
+		close(ends[0]);
+		close(ends[1]);
+		return NULL;
+	}
+	/* Smaller is slower and works as well. */
+	fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
+	*p = (struct relay_pipe){ ends[0], ends[1], NULL };
+	return p;
+}
+
+static void give_back(struct relay_pipes *pipes, struct relay_flow *flow)
+{
+	flow->pipe->next = pipes->spare;
+	pipes->spare = flow->pipe;
+	flow->pipe = NULL;
+}
+
+/* One with something in it must not serve another connection. */
+void relay_flow_drop(struct relay_pipes *pipes, struct relay_flow *flow)
+{
+	if (!flow->pipe)
+		return;
+	if (!flow->held) {
+		give_back(pipes, flow);
+		return;
+	}
+	close(flow->pipe->read);
+	close(flow->pipe->write);
+	free(flow->pipe);
+	flow->pipe = NULL;
+	flow->held = 0;
+}
+
+static bool would_wait(ssize_t n)
+{
+	return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static bool take_in(struct relay_flow *flow)
+{
+	ssize_t n = splice(flow->from, NULL, flow->pipe->write, NULL, PIPE_BYTES,
+			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+	if (n < 0)
+		return would_wait(n);
+	flow->held = (size_t)n;
+	flow->ended = n == 0;
+	return true;
+}
+
+static bool let_out(struct relay_flow *flow)
+{
+	ssize_t n = splice(flow->pipe->read, NULL, flow->to, NULL, flow->held,
+			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+	if (n < 0)
+		return would_wait(n);
+	flow->held -= (size_t)n;
+	flow->bytes += (uint64_t)n;
+	return true;
+}
+
+/* The half of a connection that has ended is ended on the other side, too. */
+static bool finish(struct relay_flow *flow)
+{
+	flow->over = true;
+	return shutdown(flow->to, SHUT_WR) == 0 || errno == ENOTCONN;
+}
+
+bool relay_flow_run(struct relay_pipes *pipes, struct relay_flow *flow)
+{
+	bool good = true;
+
+	for (unsigned i = 0; good && i < ROUNDS && !flow->over; i++) {
+		if (!flow->pipe && !(flow->pipe = take_pipe(pipes)))
+			return false;
+		if (!flow->held && !flow->ended)
+			good = take_in(flow);
+		if (good && !flow->held)
+			break;
+		if (good)
+			good = let_out(flow);
+		if (flow->held)
+			break;
+	}
+	if (good && flow->ended && !flow->held && !flow->over)
+		good = finish(flow);
+	if (flow->pipe && !flow->held)
+		give_back(pipes, flow);
+	return good;
+}

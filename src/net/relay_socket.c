@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets towards an address. */
+#include "net/relay_socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+};
+
+static socklen_t fill(union address *to, const uint8_t address[16], uint16_t port)
+{
+	struct in6_addr six;
+
+	memcpy(&six, address, sizeof(six));
+	memset(to, 0, sizeof(*to));
+	if (IN6_IS_ADDR_V4MAPPED(&six)) {
+		to->four.sin_family = AF_INET;
+		to->four.sin_port = htons(port);
+		memcpy(&to->four.sin_addr, address + 12, 4);
+		return sizeof(to->four);
+	}
+	to->six.sin6_family = AF_INET6;
+	to->six.sin6_port = htons(port);
+	to->six.sin6_addr = six;
+	return sizeof(to->six);
+}
+
+int relay_socket(const uint8_t address[16], uint16_t port, int type)
+{
+	static const int yes = 1;
+	union address to;
+	socklen_t size = fill(&to, address, port);
+	autoclose int fd = socket(to.any.sa_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	/* Whoever wrote small pieces wanted them sent. */
+	if (type == SOCK_STREAM)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	if (connect(fd, &to.any, size) < 0 && errno != EINPROGRESS)
+		return -1;
+	return steal_fd(&fd);
+}

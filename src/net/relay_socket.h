@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORDON_NET_RELAY_SOCKET_H
+#define CORDON_NET_RELAY_SOCKET_H
+
+#include <stdint.h>
+
+/* A socket that does not wait, on its way to the address (IPv4 as ::ffff:a.b.c.d).
+ * SOCK_DGRAM or SOCK_STREAM; a stream may still be connecting. -1: errno says why. */
+int relay_socket(const uint8_t address[16], uint16_t port, int type);
+
+#endif

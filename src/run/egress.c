@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listening, deciding, handing over. The bytes of a connection are never read here. */
+#include "run/egress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "backend/linux/native.h"
+#include "base/fd.h"
+#include "net/relay.h"
+#include "net/synthetic.h"
+#include "report/violation.h"
+#include "run/egress_relay.h"
+#include "run/supervise.h"
+
+#define STAGE "egress"
+#define LISTENERS (2 * NATIVE_SOCKETS)
+#define BACKLOG 1024
+/* Connections taken in one go, so that the rest of the loop has its turn. */
+#define BATCH 32
+/* How long not to accept after that failed for want of descriptors, or because the relay
+ * has more requests before it than fit. */
+#define PAUSE_MS 100
+#define BUSY_MS 2
+#define NAMES_BYTES_MAX ((size_t)16 << 20)
+#define TEXT 320
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+	struct sockaddr_storage room;
+};
+
+struct listener {
+	struct egress *egress;
+	struct loop_watch watch;
+	sa_family_t family;
+	uint16_t port;
+};
+
+struct egress {
+	struct run_part part;
+	struct run *run;
+	const struct policy *policy;
+	struct arena names_arena;
+	struct synthetic names;
+	struct egress_relay relay;
+	struct listener listeners[LISTENERS];
+	size_t n_listeners;
+	int spare[LISTENERS]; /* unbound, in the sandbox's network */
+	sa_family_t spare_family[LISTENERS];
+	size_t n_spare;
+	struct loop_timer pause;
+	int waiting; /* a connection that the relay had no room for yet; -1: none */
+	struct host waiting_for;
+};
+
+/* --- names ----------------------------------------------------------------------- */
+
+bool egress_lists(const struct egress *e, struct str name)
+{
+	struct cordon_error ignored;
+	struct host target;
+
+	if (host_parse_target(name, &target, &ignored) < 0 || target.kind != HOST_NAME ||
+	    target.port)
+		return false;
+	vec_each(h, &e->policy->hosts) {
+		struct host any_port = h->host;
+
+		any_port.port = 0;
+		if (host_covers(&any_port, &target))
+			return true;
+	}
+	return false;
+}
+
+bool egress_address(struct egress *e, struct str name, uint8_t ret[4])
+{
+	return synthetic_address(&e->names, name, ret);
+}
+
+const char *egress_name(const struct egress *e, const uint8_t address[4])
+{
+	return synthetic_name(&e->names, address);
+}
+
+/* --- what a destination means ------------------------------------------------------ */
+
+static uint16_t port_of(const union address *a)
+{
+	return ntohs(a->any.sa_family == AF_INET6 ? a->six.sin6_port : a->four.sin_port);
+}
+
+static bool set_name(const char *name, uint16_t port, struct host *ret)
+{
+	struct cordon_error ignored;
+
+	if (!name || host_parse_target(str_of(name), ret, &ignored) < 0)
+		return false;
+	ret->port = port;
+	return true;
+}
+
+/* False: it means nothing that could be listed. */
+static bool meaning_of(const struct egress *e, const union address *a, struct host *ret)
+{
+	struct host h = { .kind = HOST_ADDRESS, .prefix_bits = 128, .port = port_of(a) };
+
+	if (!h.port || (a->any.sa_family != AF_INET && a->any.sa_family != AF_INET6))
+		return false;
+	if (a->any.sa_family == AF_INET6) {
+		memcpy(h.address, &a->six.sin6_addr, 16);
+	} else {
+		memset(h.address + 10, 0xff, 2);
+		memcpy(h.address + 12, &a->four.sin_addr, 4);
+	}
+	if (host_is_v4(&h) && synthetic_is(h.address + 12))
+		return set_name(egress_name(e, h.address + 12), h.port, ret);
+	*ret = h;
+	return true;
+}
+
+/* The family of the socket that it arrives at: IPv4 goes by its own, however the program
+ * spelled the address. */
+static sa_family_t family_of(const union address *a)
+{
+	return a->any.sa_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&a->six.sin6_addr) ? AF_INET6
+											: AF_INET;
+}
+
+static bool is_local(const struct host *target)
+{
+	return target->kind == HOST_ADDRESS && host_is_loopback(target);
+}
+
+/* The loopback inside stands for the host's where the policy says so. */
+static bool is_allowed(const struct egress *e, struct host *target)
+{
+	struct host named;
+
+	if (policy_decide_host(e->policy, target).allowed)
+		return true;
+	if (!is_local(target) || !set_name("localhost", target->port, &named) ||
+	    !policy_decide_host(e->policy, &named).allowed)
+		return false;
+	*target = named;
+	return true;
+}
+
+/* What the command does on its own loopback is its own affair. */
+static void note_refusal(const struct egress *e, const struct host *target,
+			 const struct request *call)
+{
+	struct violation v = { .op = VIOLATION_connect, .source = VIOLATION_BY_relay };
+	autobuf struct buf text = buf_make(TEXT);
+
+	if (is_local(target))
+		return;
+	host_print(&text, target);
+	v.object = buf_str(&text);
+	if (call) {
+		v.source = VIOLATION_BY_notify;
+		v.pid = call->target.tid;
+		target_program(call->target.tid, v.program, sizeof(v.program));
+	}
+	violations_add(run_violations(e->run), &v);
+}
+
+/* --- connections ------------------------------------------------------------------- */
+
+static void reset(int *fd)
+{
+	static const struct linger at_once = { .l_onoff = 1 };
+
+	setsockopt(*fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	fd_close(fd);
+}
+
+static void watch_listeners(struct egress *e, bool on)
+{
+	struct cordon_error ignored;
+
+	for (size_t i = 0; i < e->n_listeners; i++) {
+		struct loop_watch *w = &e->listeners[i].watch;
+
+		if (!on)
+			loop_unwatch(run_loop(e->run), w);
+		else if (w->fd >= 0)
+			loop_watch(run_loop(e->run), w, EPOLLIN, &ignored);
+	}
+}
+
+/* The connections that wait stay in the kernel's queue. */
+static void rest(struct egress *e, uint64_t ms)
+{
+	watch_listeners(e, false);
+	loop_set_timer(run_loop(e->run), &e->pause, ms);
+}
+
+static void hand_over(struct egress *e, const struct host *target, int fd)
+{
+	if (egress_relay_send(&e->relay, target, &fd) == EGRESS_RELAY_BUSY) {
+		e->waiting = fd;
+		e->waiting_for = *target;
+		rest(e, BUSY_MS);
+	} else if (fd >= 0) {
+		reset(&fd);
+	}
+}
+
+static void pause_over(void *data)
+{
+	struct egress *e = data;
+
+	if (e->waiting >= 0)
+		hand_over(e, &e->waiting_for, steal_fd(&e->waiting));
+	if (e->waiting < 0)
+		watch_listeners(e, true);
+}
+
+static void admit(struct egress *e, int fd)
+{
+	union address local;
+	socklen_t size = sizeof(local);
+	struct host target;
+
+	if (getsockname(fd, &local.any, &size) < 0 || !meaning_of(e, &local, &target)) {
+		reset(&fd);
+		return;
+	}
+	if (is_allowed(e, &target)) {
+		hand_over(e, &target, fd);
+		return;
+	}
+	note_refusal(e, &target, NULL);
+	reset(&fd);
+}
+
+static void listener_ready(void *data, uint32_t events)
+{
+	struct listener *l = data;
+	struct egress *e = l->egress;
+
+	(void)events;
+	for (unsigned i = 0; i < BATCH && l->watch.active; i++) {
+		int fd = accept4(l->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			admit(e, fd);
+			continue;
+		}
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			rest(e, PAUSE_MS);
+		return;
+	}
+}
+
+/* --- listening --------------------------------------------------------------------- */
+
+static const struct listener *find_listener(const struct egress *e, sa_family_t family,
+					    uint16_t port)
+{
+	for (size_t i = 0; i < e->n_listeners; i++)
+		if (e->listeners[i].family == family && e->listeners[i].port == port)
+			return &e->listeners[i];
+	return NULL;
+}
+
+static int take_spare(struct egress *e, sa_family_t family)
+{
+	for (size_t i = 0; i < e->n_spare; i++)
+		if (e->spare_family[i] == family) {
+			int fd = e->spare[i];
+
+			e->n_spare--;
+			e->spare[i] = e->spare[e->n_spare];
+			e->spare_family[i] = e->spare_family[e->n_spare];
+			return fd;
+		}
+	return -1;
+}
+
+/* On every address that leads here, or for a service of the host on the loopback. */
+static int bind_socket(int fd, sa_family_t family, uint16_t port, bool local)
+{
+	static const int yes = 1;
+	union address a = { 0 };
+	socklen_t size = family == AF_INET ? sizeof(a.four) : sizeof(a.six);
+
+	a.any.sa_family = family;
+	if (family == AF_INET) {
+		a.four.sin_port = htons(port);
+		a.four.sin_addr.s_addr = htonl(local ? INADDR_LOOPBACK : INADDR_ANY);
+	} else {
+		a.six.sin6_port = htons(port);
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
+	}
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	return bind(fd, &a.any, size) < 0 ? -1 : listen(fd, BACKLOG);
+}
+
+/* Fails where a server of the command has the port, and that is then what is reached. */
+static bool listen_on(struct egress *e, sa_family_t family, uint16_t port, bool local)
+{
+	autoclose int fd = find_listener(e, family, port) ? -1 : take_spare(e, family);
+	struct listener *l = &e->listeners[e->n_listeners];
+	struct cordon_error ignored;
+
+	if (fd < 0 || bind_socket(fd, family, port, local) < 0)
+		return false;
+	*l = (struct listener){
+		.egress = e,
+		.watch = { .fd = fd, .ready = listener_ready, .data = l },
+		.family = family,
+		.port = port,
+	};
+	if (loop_watch(run_loop(e->run), &l->watch, EPOLLIN, &ignored) < 0)
+		return false;
+	steal_fd(&fd);
+	e->n_listeners++;
+	return true;
+}
+
+/* What most connections go to, and what the list names: these work although nobody tells
+ * of a connection before it is made. The former can be no server of the command's. */
+static void listen_first(struct egress *e)
+{
+	static const uint16_t usual[] = { 22, 80, 443 };
+
+	vec_each(h, &e->policy->hosts) {
+		bool local = h->host.kind == HOST_NAME ? strcmp(h->host.name, "localhost") == 0
+						       : is_local(&h->host);
+		bool six = h->host.kind == HOST_ADDRESS && !host_is_v4(&h->host) && !local;
+
+		if (h->host.port)
+			listen_on(e, six ? AF_INET6 : AF_INET, h->host.port, local);
+		for (size_t i = 0; six && i < sizeof(usual) / sizeof(usual[0]); i++)
+			listen_on(e, AF_INET6, usual[i], false);
+	}
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		listen_on(e, AF_INET, usual[i], false);
+}
+
+void egress_expect(struct egress *e, const struct request *call)
+{
+	union address a = { 0 };
+	size_t n = call->flags < sizeof(a) ? call->flags : sizeof(a);
+	struct host target;
+
+	if (!e ||
+	    target_read(call->target.tid, request_argument(call, call->row->path), &a, n) < 0 ||
+	    !meaning_of(e, &a, &target) || is_local(&target))
+		return;
+	if (is_allowed(e, &target))
+		listen_on(e, family_of(&a), target.port, false);
+	else if (target.kind == HOST_NAME && !find_listener(e, AF_INET, target.port))
+		note_refusal(e, &target, call);
+}
+
+/* --- the part ----------------------------------------------------------------------- */
+
+static bool take_sockets(struct egress *e, int box)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int) * NATIVE_SOCKETS)];
+		struct cmsghdr align;
+	} control;
+	unsigned char family;
+	struct iovec into = { .iov_base = &family, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &into,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control.space) };
+	struct cmsghdr *h;
+
+	if (recvmsg(box, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
+		return false;
+	h = CMSG_FIRSTHDR(&message);
+	if (!h || h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+		return false;
+	for (size_t i = 0; i < (h->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
+		if (e->n_spare == LISTENERS) {
+			fd_close(&fd);
+			continue;
+		}
+		e->spare_family[e->n_spare] = family;
+		e->spare[e->n_spare++] = fd;
+	}
+	return true;
+}
+
+static int took(struct run_part *part, enum handover_kind kind, int fd, struct cordon_error *err)
+{
+	struct egress *e = part->data;
+	autoclose int box = fd;
+
+	(void)kind;
+	while (take_sockets(e, box))
+		;
+	if (!e->n_spare)
+		return err_set(err, CORDON_E_INIT, 0, STAGE,
+			       "the sandbox handed over no sockets to listen with");
+	listen_first(e);
+	return 0;
+}
+
+static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
+{
+	struct egress *e = part->data;
+
+	e->run = run;
+	return egress_relay_begin(&e->relay, run, err);
+}
+
+static void close_listeners(struct egress *e)
+{
+	watch_listeners(e, false);
+	fd_close(&e->waiting);
+	for (size_t i = 0; i < e->n_listeners; i++)
+		fd_close(&e->listeners[i].watch.fd);
+	for (; e->n_spare > 0; e->n_spare--)
+		fd_close(&e->spare[e->n_spare - 1]);
+}
+
+/* Nobody is there to dial: connections are refused from here on. */
+static void relay_gone(void *data)
+{
+	struct egress *e = data;
+
+	loop_clear_timer(run_loop(e->run), &e->pause);
+	close_listeners(e);
+}
+
+static void end(struct run_part *part, struct run_result *result)
+{
+	struct egress *e = part->data;
+
+	loop_clear_timer(run_loop(e->run), &e->pause);
+	close_listeners(e);
+	egress_relay_end(&e->relay, result);
+	arena_free(&e->names_arena);
+}
+
+int egress_make(struct arena *a, const struct part_input *in, struct run_part **ret,
+		struct cordon_error *err)
+{
+	struct egress *e;
+	int r;
+
+	if (!(in->launch->hands_over & HANDOVER_BIT(SOCKETS)))
+		return 0;
+	e = arena_new(a, struct egress);
+	if (!e)
+		return err_nomem(err, STAGE);
+	e->policy = in->plan->policy;
+	e->waiting = -1;
+	arena_init(&e->names_arena, NAMES_BYTES_MAX);
+	e->names.arena = &e->names_arena;
+	e->pause = (struct loop_timer){ .fired = pause_over, .data = e };
+	e->part = (struct run_part){ .name = "egress",
+				     .takes = HANDOVER_BIT(SOCKETS),
+				     .begin = begin,
+				     .took = took,
+				     .end = end,
+				     .data = e };
+	e->relay.gone = relay_gone;
+	e->relay.data = e;
+	r = egress_relay_start(&e->relay, a, in->caps->relay_path, e->policy, err);
+	if (r < 0)
+		return r;
+	*in->egress = e;
+	*ret = &e->part;
+	return 0;
+}

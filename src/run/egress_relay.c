@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests out, reports in. The relay has read what strangers sent, so a report is
+ * believed only as far as it is about a connection that the relay has, once.
+ */
+#include "run/egress_relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "report/violation.h"
+#include "run/supervise.h"
+
+#define STAGE "egress"
+#define LITERALS_MAX 1024
+#define TEXT 320
+/* For the last reports. */
+#define END_MS 1000
+#define NONE (~(uint32_t)0)
+
+/* --- starting ---------------------------------------------------------------------- */
+
+/* The addresses that are listed, as words for its command line. */
+static char **arguments(struct arena *a, const struct policy *policy)
+{
+	char **argv = arena_array(a, policy->hosts.n + 2, sizeof(*argv));
+	size_t n = 0;
+
+	if (!argv)
+		return NULL;
+	argv[n++] = arena_dup(a, STR(RELAY_PROGRAM));
+	vec_each(h, &policy->hosts) {
+		autobuf struct buf text = buf_make(TEXT);
+
+		if (h->host.kind != HOST_ADDRESS)
+			continue;
+		host_print(&text, &h->host);
+		argv[n++] = arena_dup(a, buf_str(&text));
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!argv[i])
+			return NULL;
+	return argv;
+}
+
+/* Nothing of the caller's environment is its business, but what says how a build for
+ * tests reports its own mistakes. */
+static char **environment(struct arena *a)
+{
+	static const struct str passed[] = { STR("ASAN_OPTIONS="), STR("UBSAN_OPTIONS=") };
+	char **envp = arena_array(a, sizeof(passed) / sizeof(passed[0]) + 1, sizeof(*envp));
+	size_t n = 0;
+
+	for (char **e = environ; envp && *e; e++)
+		for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
+			if (str_starts(str_of(*e), passed[i]) && n < i + 1)
+				envp[n++] = *e;
+	return envp;
+}
+
+static int spawn_relay(struct egress_relay *r, struct arena *a, const char *program, int inside,
+		       const struct policy *policy, struct cordon_error *err)
+{
+	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const struct spawn_fd fds[] = { { null, 0 }, { null, 1 }, { inside, RELAY_CONTROL_FD } };
+	/* A session of its own: what the user types at the terminal is not for it. */
+	struct spawn_request request = {
+		.program = program,
+		.argv = arguments(a, policy),
+		.envp = environment(a),
+		.cwd = "/",
+		.new_session = true,
+		.die_with_parent = true,
+		.fds = fds,
+		.n_fds = sizeof(fds) / sizeof(fds[0]),
+	};
+
+	if (null < 0)
+		return err_set(err, CORDON_E_IO, errno, STAGE, "/dev/null");
+	if (!request.argv || !request.envp)
+		return err_nomem(err, STAGE);
+	return spawn_start(&request, &r->process, err);
+}
+
+int egress_relay_start(struct egress_relay *r, struct arena *a, const char *program,
+		       const struct policy *policy, struct cordon_error *err)
+{
+	autoclose int ours = -1, theirs = -1;
+	int ends[2], failed;
+
+	r->arena = a;
+	r->process = (struct spawned){ .pidfd = -1, .error_fd = -1 };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, STAGE, "cannot make a socket pair");
+	ours = ends[0];
+	theirs = ends[1];
+	failed = spawn_relay(r, a, program, theirs, policy, err);
+	if (failed)
+		return failed;
+	r->control.fd = steal_fd(&ours);
+	for (uint32_t i = 0; i < RELAY_CONNECTIONS_MAX; i++)
+		r->connections[i].next_free = i + 1 < RELAY_CONNECTIONS_MAX ? i + 1 : NONE;
+	return 0;
+}
+
+/* --- hosts ------------------------------------------------------------------------- */
+
+static struct run_host *host_for(struct egress_relay *r, const struct host *target)
+{
+	autobuf struct buf text = buf_make(TEXT);
+	struct host named = *target;
+	struct run_host *h;
+
+	named.port = 0;
+	host_print(&text, &named);
+	for (size_t i = 0; i < r->n_hosts; i++)
+		if (r->hosts[i].port == target->port && strcmp(r->hosts[i].host, text.p) == 0)
+			return &r->hosts[i];
+	h = r->n_hosts < RUN_HOSTS_MAX ? &r->hosts[r->n_hosts] : &r->others;
+	if (h == &r->others)
+		return h;
+	*h = (struct run_host){ .host = arena_dup(r->arena, buf_str(&text)), .port = target->port };
+	if (!h->host)
+		return &r->others;
+	r->n_hosts++;
+	return h;
+}
+
+static const char *const failures[RELAY_OUTCOME_COUNT] = {
+	[RELAY_NO_NAME] = "the name has no address",
+	[RELAY_FORBIDDEN] = "the name leads to an address that only a policy may give",
+	[RELAY_UNREACHABLE] = "nothing answered",
+	[RELAY_NO_ROOM] = "too many connections",
+};
+
+/* The address itself can be listed, so it is what the report names. */
+static void note_forbidden(struct egress_relay *r, const struct run_host *h,
+			   const struct relay_report *report)
+{
+	struct violation v = { .op = VIOLATION_connect, .source = VIOLATION_BY_relay };
+	struct host there = { .kind = HOST_ADDRESS, .prefix_bits = 128, .port = h->port };
+	autobuf struct buf text = buf_make(TEXT);
+
+	memcpy(there.address, report->address, sizeof(there.address));
+	host_print(&text, &there);
+	v.object = buf_str(&text);
+	violations_add(run_violations(r->run), &v);
+}
+
+static void account(struct egress_relay *r, const struct relay_report *report)
+{
+	struct egress_connection *c;
+	struct run_host *h;
+
+	if (report->id >= RELAY_CONNECTIONS_MAX || report->outcome >= RELAY_OUTCOME_COUNT)
+		return;
+	c = &r->connections[report->id];
+	h = c->host;
+	if (!h)
+		return;
+	h->sent += report->sent;
+	h->received += report->received;
+	h->duration_ms += loop_now() - c->since;
+	h->failure = failures[report->outcome];
+	if (report->outcome == RELAY_FORBIDDEN)
+		note_forbidden(r, h, report);
+	c->host = NULL;
+	c->next_free = r->first_free;
+	r->first_free = report->id;
+}
+
+/* --- the conversation ---------------------------------------------------------------- */
+
+/* False: there will be no more. */
+static bool take_report(struct egress_relay *r)
+{
+	struct relay_report report;
+	ssize_t n = recv(r->control.fd, &report, sizeof(report), MSG_DONTWAIT);
+
+	if (n == (ssize_t)sizeof(report))
+		account(r, &report);
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static void close_control(struct egress_relay *r)
+{
+	loop_unwatch(run_loop(r->run), &r->control);
+	fd_close(&r->control.fd);
+}
+
+static void control_ready(void *data, uint32_t events)
+{
+	struct egress_relay *r = data;
+
+	(void)events;
+	if (take_report(r))
+		return;
+	close_control(r);
+	r->gone(r->data);
+}
+
+int egress_relay_begin(struct egress_relay *r, struct run *run, struct cordon_error *err)
+{
+	r->run = run;
+	r->control.ready = control_ready;
+	r->control.data = r;
+	return loop_watch(run_loop(run), &r->control, EPOLLIN, err);
+}
+
+static bool send_request(int control, const struct relay_request *q, int fd)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} with = { .space = { 0 } };
+	struct iovec from = { .iov_base = (void *)(uintptr_t)q, .iov_len = sizeof(*q) };
+	struct msghdr message = { .msg_iov = &from,
+				  .msg_iovlen = 1,
+				  .msg_control = &with,
+				  .msg_controllen = sizeof(with.space) };
+	struct cmsghdr *h = CMSG_FIRSTHDR(&message);
+
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
+	return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*q);
+}
+
+enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct host *target, int *fd)
+{
+	struct relay_request q = { .id = r->first_free, .target = *target };
+	struct run_host *h = host_for(r, target);
+	bool sent = r->control.fd >= 0 && q.id != NONE && send_request(r->control.fd, &q, *fd);
+
+	if (!sent && r->control.fd >= 0 && q.id != NONE && errno == EAGAIN)
+		return EGRESS_RELAY_BUSY;
+	h->count++;
+	if (!sent) {
+		h->failure = failures[RELAY_NO_ROOM];
+		return EGRESS_RELAY_FULL;
+	}
+	r->first_free = r->connections[q.id].next_free;
+	r->connections[q.id] = (struct egress_connection){ .host = h, .since = loop_now() };
+	fd_close(fd);
+	return EGRESS_RELAY_SENT;
+}
+
+/* --- the end ------------------------------------------------------------------------- */
+
+/* It reports on what is still open when it sees the end of the requests. */
+static void drain(struct egress_relay *r)
+{
+	struct pollfd end = { .fd = r->control.fd, .events = POLLIN };
+	uint64_t until = loop_now() + END_MS, now = until - END_MS;
+
+	shutdown(r->control.fd, SHUT_WR);
+	for (; now < until; now = loop_now())
+		if (poll(&end, 1, (int)(until - now)) > 0 && !take_report(r))
+			return;
+}
+
+void egress_relay_end(struct egress_relay *r, struct run_result *result)
+{
+	if (r->control.fd >= 0) {
+		loop_unwatch(run_loop(r->run), &r->control);
+		drain(r);
+	}
+	close_control(r);
+	spawn_discard(&r->process);
+	result->hosts = r->hosts;
+	result->n_hosts = r->n_hosts;
+	result->more_hosts = r->others.count;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* egress_relay: the supervisor's side of cordon-relay, and what is told of it. */
+#ifndef CORDON_RUN_EGRESS_RELAY_H
+#define CORDON_RUN_EGRESS_RELAY_H
+
+#include "base/spawn.h"
+#include "base/loop.h"
+#include "net/relay.h"
+#include "policy/policy.h"
+#include "run/result.h"
+
+struct run;
+
+/* A connection that the relay has. */
+struct egress_connection {
+	struct run_host *host; /* NULL: free */
+	uint64_t since;
+	uint32_t next_free;
+};
+
+struct egress_relay {
+	/* Called when it has ended by itself. */
+	void (*gone)(void *data);
+	void *data;
+	/* Its own. */
+	struct run *run;
+	struct arena *arena;
+	struct spawned process;
+	struct loop_watch control;
+	struct run_host hosts[RUN_HOSTS_MAX];
+	size_t n_hosts;
+	struct run_host others; /* those that do not fit */
+	struct egress_connection connections[RELAY_CONNECTIONS_MAX];
+	uint32_t first_free;
+};
+
+/* Before the run, so that it is no process of the run. */
+int egress_relay_start(struct egress_relay *r, struct arena *a, const char *program,
+		       const struct policy *policy, struct cordon_error *err);
+int egress_relay_begin(struct egress_relay *r, struct run *run, struct cordon_error *err);
+
+enum egress_relay_sent {
+	EGRESS_RELAY_SENT,
+	EGRESS_RELAY_BUSY, /* later perhaps */
+	EGRESS_RELAY_FULL, /* too many connections, or it is gone */
+};
+/* Hands the connection over; *fd is -1 when it was. */
+enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct host *target,
+					 int *fd);
+
+/* Takes the last reports and ends it. The hosts go into the result. */
+void egress_relay_end(struct egress_relay *r, struct run_result *result);
+
+#endif

@@ -1,0 +1,427 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# A list of hosts, with real servers in a network without a way out (netlab). What is tried
+# from inside the sandbox is tried for good: names, addresses, other ports, other protocols.
+load helper
+
+setup() {
+	cordon_setup
+	export LAB=$SCRATCH/lab
+	mkdir "$LAB"
+	run cordon run -q --backend native --allow-network=ok.test true
+	[ "$status" -eq 0 ] || must_or_skip "a list of hosts does not work here"
+	run unshare --user --map-root-user --net ip link add v0 type veth peer name v1
+	[ "$status" -eq 0 ] || must_or_skip "no network of one's own can be made here"
+}
+
+# lab COMMAND ...: on the machine of the lab.
+lab() {
+	rm -rf "$LAB"
+	mkdir "$LAB"
+	"$BATS_TEST_DIRNAME/netlab" "$LAB" "$@"
+}
+
+# listed HOSTS COMMAND ...: the command in a sandbox with the list; output and stderr.
+listed() {
+	local hosts=$1
+	shift
+	run --separate-stderr lab "$CORDON" run --json --backend native --allow-network="$hosts" \
+		"${FLAGS[@]}" -- "$@"
+	valid
+}
+
+# in_python HOSTS SCRIPT: it succeeds.
+in_python() {
+	listed "$1" /usr/bin/python3 -c 'import errno, os, socket, struct, sys
+def get(host, port=80):
+    s = socket.create_connection((host, port), 20)
+    s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+    return s.makefile("rb").read()
+def refused(host, port=80):
+    try:
+        return get(host, port) == b""
+    except OSError:
+        return True
+'"$2"
+	assert_json '.exit_code == 0'
+}
+
+curl_works() {
+	assert_json '.exit_code == 0 and .stdout == "hello\n"'
+}
+
+@test "a listed name works, another and the address itself do not, and this is said" {
+	in_python ok.test '
+assert get("ok.test").endswith(b"hello\n")
+assert refused("other.test") and refused("203.0.113.10")'
+	assert_json '[.violations[] | select(.op == "resolve") | .object] == ["other.test"]'
+	assert_json '[.violations[] | select(.op == "connect") | .object] | index("203.0.113.10:80")'
+	assert_json '.violations[] | select(.object == "203.0.113.10:80") |
+		.fix.flags == "--allow-network=203.0.113.10:80"'
+	assert_json '.enforced | index("network")'
+	assert_json '.hosts == [.hosts[0]] and (.hosts[0] | .host == "ok.test" and .port == 80 and
+		.count == 1 and .sent == 18 and .received > 6)'
+}
+
+@test "curl, with TLS that names the host" {
+	FLAGS=(--allow-read "$LAB")
+	listed ok.test curl -sS --cacert "$LAB/cert.pem" https://ok.test/
+	curl_works
+	listed ok.test curl -sS http://ok.test/
+	curl_works
+	listed ok.test curl -sS http://203.0.113.10/
+	assert_json '.exit_code == 7'
+}
+
+@test "wget, git, node" {
+	command -v wget >/dev/null && {
+		listed ok.test wget -qO- http://ok.test/
+		curl_works
+	}
+	listed ok.test git ls-remote http://ok.test/x.git
+	assert_json '.stderr | contains("ok.test") and (contains("resolve") | not)'
+	assert_json '.hosts[0].received > 0'
+	command -v node >/dev/null || must_or_skip "node is not installed"
+	listed ok.test node -e 'fetch("http://ok.test/").then(r => r.text()).then(t => process.stdout.write(t))'
+	curl_works
+	listed ok.test node -e 'fetch("http://other.test/").then(() => process.exit(3), () => process.exit(4))'
+	assert_json '.exit_code == 4'
+}
+
+@test "Go with its own resolver" {
+	PATH=$PATH:/usr/local/go/bin
+	command -v go >/dev/null || must_or_skip "go is not installed"
+	cat >get.go <<-'END'
+	package main
+	import ("fmt"; "io"; "net/http"; "os")
+	func main() {
+		r, err := http.Get(os.Args[1])
+		if err != nil { fmt.Println(err); os.Exit(1) }
+		b, _ := io.ReadAll(r.Body)
+		fmt.Print(string(b))
+	}
+	END
+	CGO_ENABLED=0 GOCACHE=$SCRATCH/cache GOFLAGS=-mod=mod go build -o get get.go
+	listed ok.test ./get http://ok.test/
+	curl_works
+	listed ok.test ./get http://other.test/
+	assert_json '.exit_code == 1'
+}
+
+@test "Java" {
+	command -v java >/dev/null || skip "java is not installed"
+	cat >Get.java <<-'END'
+	import java.net.*; import java.net.http.*;
+	class Get { public static void main(String[] a) throws Exception {
+		System.out.print(HttpClient.newHttpClient().send(
+			HttpRequest.newBuilder(URI.create(a[0])).build(),
+			HttpResponse.BodyHandlers.ofString()).body()); } }
+	END
+	listed ok.test java Get.java http://ok.test/
+	curl_works
+}
+
+@test "only the port that is listed, and any port where none is" {
+	in_python ok.test:8080 '
+assert get("ok.test", 8080).endswith(b"hello\n")
+assert refused("ok.test", 80) and refused("ok.test", 7000)'
+	assert_json '[.violations[].object] - ["ok.test:80", "ok.test:7000"] == []'
+	assert_json '.violations | length == 2'
+	in_python ok.test '
+assert get("ok.test", 8080).endswith(b"hello\n")
+assert refused("other.test", 8080)'
+}
+
+@test "a wildcard means what is below it" {
+	in_python '*.wild.test' '
+assert get("a.wild.test") and get("a.b.wild.test") and get("A.Wild.TEST.")
+assert refused("wild.test") and refused("ok.test")'
+	assert_json '[.violations[].object] == ["wild.test", "ok.test"]'
+}
+
+@test "an address and a net that are listed" {
+	in_python 203.0.113.10 '
+assert get("203.0.113.10") and refused("203.0.113.11") and refused("ok.test")'
+	in_python 203.0.113.0/24:80 '
+assert get("203.0.113.10") and get("203.0.113.11") and refused("203.0.113.10", 8080)'
+	in_python '[2001:db8::10]:80' '
+assert get("2001:db8::10") and refused("2001:db8::1") and refused("2001:db8::10", 8080)'
+}
+
+@test "a name with an IPv6 address alone, and one whose first addresses are no good" {
+	in_python six.test,mixed.test '
+assert get("six.test").endswith(b"hello\n") and get("mixed.test").endswith(b"hello\n")'
+}
+
+@test "H67 H68 no name leads to the host, its network or what stands for them" {
+	local names=loop.test,private.test,metadata.test,own.test,zero.test,mapped.test,loop6.test,nat64.test,own6.test
+	in_python "$names" '
+for name in "'"$names"'".split(","):
+    assert refused(name), name'
+	assert_json '[.violations[].object] - ["127.0.0.1:80", "10.9.9.9:80", "169.254.169.254:80",
+		"203.0.113.1:80", "0.0.0.0:80", "[::1]:80", "[64:ff9b::7f00:1]:80",
+		"[2001:db8::1]:80"] == []'
+	assert_json '.violations | length == 8'
+	assert_json '[.hosts[] | select(.received > 0)] == []'
+}
+
+@test "unless the policy gives that address, and nothing larger" {
+	in_python private.test,10.9.9.9 'assert get("private.test") and get("10.9.9.9")'
+	in_python private.test,10.0.0.0/8 'assert get("private.test") and get("10.9.9.9")'
+	in_python private.test,0.0.0.0/0 '
+assert get("203.0.113.11") and refused("private.test") and refused("10.9.9.9")'
+	assert_json '[.violations[].object] == ["10.9.9.9:80"]'
+}
+
+@test "H68 a name that answers differently each time is dialled where it was looked at" {
+	in_python flip.test '
+assert [refused("flip.test") for _ in range(6)] == [False, True] * 3'
+	assert_json '[.violations[].object] == ["127.0.0.1:80"]'
+}
+
+# Servers on the machine of the lab itself.
+on_host() {
+	python3 -c '
+import socket, sys
+s = socket.create_server(("127.0.0.1", 7777))
+open(sys.argv[1], "w").close()
+while True:
+    c, _ = s.accept()
+    c.recv(100)
+    c.sendall(b"of the host")
+    c.close()' "$LAB/up" &
+	until [ -e "$LAB/up" ]; do sleep 0.01; done
+	"$@"
+}
+
+@test "H73 a service of the host is reached when it is listed, and only then" {
+	export -f on_host
+	run --separate-stderr lab bash -c 'on_host "$@"' bash "$CORDON" run --json --backend native \
+		--allow-network=localhost:7777 -- /usr/bin/python3 -c '
+import socket
+s = socket.create_connection(("localhost", 7777)); s.sendall(b"x")
+assert s.recv(100) == b"of the host"'
+	assert_json '.exit_code == 0 and .hosts[0].host == "localhost"'
+	run --separate-stderr lab bash -c 'on_host "$@"' bash "$CORDON" run --json --backend native \
+		--allow-network=ok.test,localhost:7778 -- /usr/bin/python3 -c '
+import socket
+for a in "localhost", "127.0.0.1", "203.0.113.1":
+    try:
+        socket.create_connection((a, 7777))
+    except OSError:
+        continue
+    raise SystemExit(a)'
+	assert_json '.exit_code == 0'
+	run -125 --separate-stderr cordon run --allow-network=localhost true
+	[[ $stderr == *"name the port: localhost:8080"* ]] || fail "no hint" "$(outcome)"
+}
+
+@test "H72 a name that is not listed reaches no name server" {
+	in_python 'ok.test,*.wild.test' '
+import subprocess
+for name in "secret.other.test", "wild.test.evil.test", "wild.test", "okxtest", "x.ok.test":
+    assert refused(name), name
+assert get("ok.test")'
+	run -0 sort -u "$LAB/asked"
+	assert_output ok.test
+}
+
+@test "H64 an empty list allows nothing" {
+	printf '[sandbox]\nnetwork = []\n' >config.toml
+	mkdir -p "$HOME/.cordon"
+	cp config.toml "$HOME/.cordon/config.toml"
+	run --separate-stderr lab "$CORDON" run --json --backend native -- curl -sS http://ok.test/
+	assert_json '.exit_code == 6 and .hosts == []'
+	run --separate-stderr lab "$CORDON" run --json --backend native -- curl -sS http://203.0.113.10/
+	assert_json '.exit_code == 7'
+}
+
+@test "answers: one address, no other record, names of addresses, over UDP and TCP" {
+	in_python ok.test '
+def question(name, kind):
+    labels = b"".join(bytes([len(l)]) + l for l in name.split(b"."))
+    return struct.pack(">6H", 7, 0x100, 1, 0, 0, 0) + labels + b"\0" + struct.pack(">2H", kind, 1)
+def ask(name, kind):
+    q = question(name, kind)
+    u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    u.settimeout(20)
+    u.sendto(q, ("127.0.0.1", 53))
+    a = u.recv(4096)
+    t = socket.create_connection(("127.0.0.1", 53), 20)
+    t.sendall(struct.pack(">H", len(q)) + q)
+    n = struct.unpack(">H", t.recv(2, socket.MSG_WAITALL))[0]
+    assert t.recv(n, socket.MSG_WAITALL) == a
+    code, count = a[3] & 15, struct.unpack(">H", a[6:8])[0]
+    return code, count, a[len(q):]
+code, count, data = ask(b"ok.test", 1)
+assert (code, count) == (0, 1) and data[-4:-2] == bytes([198, 18]), data
+for kind in 28, 65, 64, 16, 15:
+    assert ask(b"ok.test", kind) == (0, 0, b""), kind
+address = data[-4:]
+assert socket.inet_ntoa(address) == socket.gethostbyname("OK.test.")
+back = b".".join(b"%d" % b for b in reversed(address)) + b".in-addr.arpa"
+code, count, data = ask(back, 12)
+assert (code, count) == (0, 1) and data.endswith(b"\2ok\4test\0"), data
+assert socket.gethostbyaddr(socket.inet_ntoa(address))[0] == "ok.test"
+assert ask(b"99.0.18.198.in-addr.arpa", 12)[0] == 3
+socket.gethostbyname(socket.gethostname())'
+	assert_json '.violations == []'
+}
+
+@test "UDP to a listed name is refused at once, so that QUIC falls back" {
+	in_python ok.test '
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.settimeout(20)
+u.connect(("ok.test", 443))
+u.send(b"x")
+try:
+    u.recv(1)
+except ConnectionRefusedError:
+    sys.exit(0)
+sys.exit(1)'
+}
+
+@test "half-close, reset, back-pressure, many bytes" {
+	in_python ok.test '
+import hashlib, threading, time
+s = socket.create_connection(("ok.test", 7000), 30)
+s.sendall(b"y" * 5000000 + b"0123456789")
+s.shutdown(socket.SHUT_WR)
+assert s.makefile("rb").read() == b"5000010:0123456789"
+s = socket.create_connection(("ok.test", 7001), 30)
+s.sendall(b"x")
+try:
+    assert s.recv(1) != b"", "an end, not a reset"
+except ConnectionResetError:
+    pass
+# The reader does not read: the server must not get rid of all of it.
+s = socket.create_connection(("ok.test", 80), 30)
+s.sendall(b"GET /big/200000000 HTTP/1.0\r\n\r\n")
+s.recv(1)
+n = 1
+while True:
+    part = s.recv(1 << 20)
+    if not part: break
+    n += len(part)
+assert n > 200000000, n'
+	assert_json '.hosts | map(select(.port == 80))[0].received > 200000000'
+	assert_json '.hosts | map(select(.port == 7000))[0] | .sent == 5000010 and .received == 18'
+}
+
+@test "a thousand connections at once" {
+	in_python ok.test '
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (1100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+every = [socket.create_connection(("ok.test", 7000), 60) for _ in range(1000)]
+for i, s in enumerate(every):
+    s.sendall(b"%d" % i)
+    s.shutdown(socket.SHUT_WR)
+for i, s in enumerate(every):
+    want = b"%d:%d" % (len(str(i)), i)
+    assert s.recv(100, socket.MSG_WAITALL) == want, i'
+	assert_json '.hosts[0].count == 1000'
+}
+
+@test "ten thousand names" {
+	in_python '*.wild.test' '
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.settimeout(60)
+u.connect(("127.0.0.1", 53))
+seen = set()
+for i in range(10000):
+    label = b"n%d" % i
+    u.send(struct.pack(">6H", i, 0x100, 1, 0, 0, 0) + bytes([len(label)]) + label +
+           b"\4wild\4test\0" + struct.pack(">2H", 1, 1))
+    seen.add(u.recv(512)[-4:])
+assert len(seen) == 10000
+assert get("a.wild.test")'
+}
+
+@test "the relay is confined, and listens nowhere" {
+	run --separate-stderr lab "$CORDON" run -q --backend native --allow-network=localhost:7 -- true
+	assert_success
+	run -0 --separate-stderr lab bash -c '
+"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+until pid=$(pidof cordon-relay) && grep -q "^Seccomp:.2" /proc/$pid/status; do sleep 0.01; done
+grep -E "^(NoNewPrivs|Seccomp|CapEff|CapBnd):" /proc/$pid/status
+ss -Hlnptu' "$CORDON"
+	[[ $output == *NoNewPrivs:?1* && $output == *CapEff:?0000000000000000* ]] || fail "loose" "$(outcome)"
+	refute_contains cordon-relay
+}
+
+@test "with the relay killed connections end and none begins" {
+	run -0 --separate-stderr lab bash -c '
+exec 5> >(exec "$0" run --json --backend native --allow-network=ok.test -- /usr/bin/python3 -c "
+import socket, sys
+s = socket.create_connection((\"ok.test\", 7000), 30)
+s.sendall(b\"x\")
+print(\"connected\", file=open(sys.argv[1], \"w\"))
+sys.stdin.readline()
+try:
+    assert s.recv(1) == b\"\"
+except ConnectionResetError:
+    pass
+try:
+    s = socket.create_connection((\"ok.test\", 80), 30)
+    s.sendall(b\"GET / HTTP/1.0\\r\\n\\r\\n\")
+    sys.exit(3 if s.recv(1) else 0)
+except OSError:
+    sys.exit(0)
+" connected >"$1/result")
+cordon=$!
+until [ -s connected ]; do sleep 0.01; done
+kill -KILL "$(pidof cordon-relay)"
+echo >&5
+exec 5>&-
+wait $cordon
+cat "$1/result"' "$CORDON" "$LAB"
+	assert_json '.exit_code == 0'
+}
+
+@test "with the supervisor killed nothing is left" {
+	run -0 --separate-stderr lab bash -c '
+"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+until pidof cordon-relay && pidof sleep; do sleep 0.01; done >/dev/null
+kill -KILL $!
+wait $!
+while pidof cordon-relay || pidof sleep; do sleep 0.01; done >/dev/null' "$CORDON"
+}
+
+@test "as a user who is not root in his own eyes" {
+	run --separate-stderr lab unshare --user --map-user=1000 --map-group=1000 \
+		"$CORDON" run --json --backend native --allow-network=ok.test -- curl -sS http://ok.test:8080/
+	curl_works
+}
+
+@test "every profile can have a list" {
+	local profile
+	for profile in strict moderate permissive shell agent; do
+		FLAGS=(-p "$profile")
+		listed ok.test curl -sS http://ok.test/
+		curl_works
+		listed ok.test curl -sS http://other.test/
+		assert_json '.exit_code == 6'
+	done
+}
+
+@test "without notification the listed and the usual ports work" {
+	testing=$(dirname "$CORDON")/cordon-testing
+	[ -x "$testing" ] || skip "no build for tests"
+	export CORDON_CAPS_MASK=seccomp-notify
+	CORDON=$testing in_python ok.test,other.test:8080 '
+assert get("ok.test") and get("ok.test", 8080) and refused("ok.test", 7000)'
+}
+
+@test "the other backends refuse a list, and degraded to one of them there is no network" {
+	local backend
+	for backend in landlock bwrap; do
+		run --separate-stderr cordon run --backend "$backend" --share-pid --no-new-session \
+			--allow-network=ok.test true
+		assert_status 125
+		[[ $stderr == *"the $backend backend cannot promise"* ]] || fail "why" "$(outcome)"
+		run --separate-stderr lab "$CORDON" run --json --backend "$backend" --fallback degrade \
+			--allow-network=ok.test,203.0.113.10 -- curl -sS http://203.0.113.10/
+		[ "$status" -ne 125 ] || continue
+		assert_json '(.degraded | index("network")) and .exit_code != 0 and .stdout == ""'
+	done
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers of tests/cli/netlab: names, web with and without TLS, echo, reset.
+
+Names that were asked for are appended to DIR/asked; DIR/ready gets a line when all of
+them listen; DIR/cert.pem is what the TLS server shows, for ok.test.
+"""
+import http.server
+import os
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+
+DIR = sys.argv[1]
+A, AAAA = 1, 28
+ZONE = {
+    "ok.test": {A: ["203.0.113.10"]},
+    "other.test": {A: ["203.0.113.11"]},
+    "a.wild.test": {A: ["203.0.113.10"]},
+    "a.b.wild.test": {A: ["203.0.113.10"]},
+    "wild.test": {A: ["203.0.113.10"]},
+    "six.test": {AAAA: ["2001:db8::10"]},
+    # The first address is no good, the second is.
+    "mixed.test": {A: ["127.0.0.1", "203.0.113.99", "203.0.113.10"]},
+    # What no name may lead to.
+    "loop.test": {A: ["127.0.0.1"]},
+    "private.test": {A: ["10.9.9.9"]},
+    "metadata.test": {A: ["169.254.169.254"]},
+    "own.test": {A: ["203.0.113.1"]},
+    "zero.test": {A: ["0.0.0.0"]},
+    "mapped.test": {AAAA: ["::ffff:127.0.0.1", "::ffff:203.0.113.1"]},
+    "loop6.test": {AAAA: ["::1"]},
+    "nat64.test": {AAAA: ["64:ff9b::7f00:1"]},
+    "own6.test": {AAAA: ["2001:db8::1"]},
+    "closed.test": {A: ["203.0.113.11"]},
+}
+# Answers each question differently: first a good address, then the loopback.
+FLIPS = {"flip.test": ["203.0.113.10", "127.0.0.1"]}
+
+
+def addresses(name, kind):
+    if name in FLIPS and kind == A:
+        FLIPS[name].append(FLIPS[name].pop(0))
+        return [FLIPS[name][-1]]
+    return ZONE.get(name, {}).get(kind, [])
+
+
+def packed(kind, address):
+    return socket.inet_pton(socket.AF_INET if kind == A else socket.AF_INET6, address)
+
+
+def serve_names(sock, log):
+    while True:
+        packet, peer = sock.recvfrom(4096)
+        at, labels = 12, []
+        while packet[at]:
+            labels.append(packet[at + 1:at + 1 + packet[at]].decode())
+            at += 1 + packet[at]
+        name, kind = ".".join(labels), struct.unpack(">H", packet[at + 1:at + 3])[0]
+        log.write(name + "\n")
+        log.flush()
+        records = b"".join(
+            b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 5, len(data)) + data
+            for data in (packed(kind, a) for a in addresses(name, kind)))
+        count = len(addresses(name, kind)) if name not in FLIPS else bool(records)
+        code = 0 if name in ZONE or name in FLIPS else 3
+        sock.sendto(packet[:2] + struct.pack(">5H", 0x8180 | code, 1, count, 0, 0) +
+                    packet[12:at + 5] + records, peer)
+
+
+class Web(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        size = self.path[5:] if self.path.startswith("/big/") else ""
+        body = b"x" * int(size) if size else b"hello\n"
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+    request_queue_size = 1024
+
+    def handle_error(self, *args):
+        pass
+
+
+def web(port, context=None):
+    server = Server(("::", port), Web)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+def each_connection(port, handle):
+    server = socket.create_server(("", port), backlog=1024)
+
+    def loop():
+        while True:
+            peer, _ = server.accept()
+            threading.Thread(target=handle, args=(peer,), daemon=True).start()
+    threading.Thread(target=loop, daemon=True).start()
+
+
+def echo_at_end(peer):
+    """Answers only when the other side has said that it is done."""
+    data = b""
+    with peer:
+        while part := peer.recv(65536):
+            data += part
+        peer.sendall(b"%d:" % len(data) + data[-10:])
+
+
+def reset(peer):
+    peer.recv(1)
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    peer.close()
+
+
+def certificate():
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-subj", "/CN=ok.test", "-addext", "subjectAltName=DNS:ok.test",
+                    "-keyout", f"{DIR}/key.pem", "-out", f"{DIR}/cert.pem"],
+                   check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(f"{DIR}/cert.pem", f"{DIR}/key.pem")
+    return context
+
+
+def main():
+    names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    names.bind(("203.0.113.53", 53))
+    log = open(f"{DIR}/asked", "w")
+    threading.Thread(target=serve_names, args=(names, log), daemon=True).start()
+    web(80)
+    web(8080)
+    web(443, certificate())
+    each_connection(7000, echo_at_end)
+    each_connection(7001, reset)
+    with open(f"{DIR}/ready", "w") as ready:
+        ready.write("ready\n")
+    threading.Event().wait()
+
+
+main()

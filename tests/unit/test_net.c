@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses that no name may lead to, addresses that stand for names, resolver files. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "net/address.h"
+#include "net/relay_in.h"
+#include "net/synthetic.h"
+
+static struct host host(const char *text)
+{
+	struct cordon_error err;
+	struct host h;
+
+	cr_assert_eq(host_parse(str_of(text), &h, &err), 0, "%s", text);
+	return h;
+}
+
+Test(address, special_ones)
+{
+	static const char *const bad[] = {
+		"0.0.0.0",
+		"0.1.2.3",
+		"10.255.255.255",
+		"100.64.0.1",
+		"127.0.0.1",
+		"127.255.0.1",
+		"168.63.129.16",
+		"169.254.169.254",
+		"172.16.0.1",
+		"172.31.255.255",
+		"192.0.0.1",
+		"192.88.99.1",
+		"192.168.1.1",
+		"198.18.0.1",
+		"198.19.255.255",
+		"224.0.0.1",
+		"255.255.255.255",
+		"::",
+		"::1",
+		"::7f00:1",
+		"64:ff9b::a00:1",
+		"64:ff9b:1::1",
+		"100::1",
+		"2001::1",
+		"2002:7f00:1::",
+		"fc00::1",
+		"fd00:ec2::254",
+		"fe80::1",
+		"fec0::1",
+		"ff02::1",
+		"::ffff:127.0.0.1",
+		"::ffff:10.0.0.1",
+	};
+	static const char *const good[] = {
+		"1.1.1.1",	   "9.255.255.255",  "11.0.0.0",      "100.63.255.255",
+		"100.128.0.0",	   "172.15.255.255", "172.32.0.0",    "192.167.255.255",
+		"192.169.0.0",	   "198.17.255.255", "198.20.0.0",    "223.255.255.255",
+		"2606:4700::1111", "2003::1",	     "::ffff:1.1.1.1"
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct host h = host(bad[i]);
+
+		cr_assert(address_why_not(&h), "%s", bad[i]);
+		h.port = 80;
+		cr_assert(address_why_not(&h), "%s with a port", bad[i]);
+	}
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct host h = host(good[i]);
+
+		cr_assert_null(address_why_not(&h), "%s: %s", good[i], address_why_not(&h));
+	}
+}
+
+static enum address_listed listed(const char *address, const char *pattern)
+{
+	struct host a = host(address), p = host(pattern);
+
+	return address_listed(&a, &p, 1);
+}
+
+Test(address, a_list_means_what_lies_in_it)
+{
+	cr_assert_eq(listed("10.1.2.3:80", "10.1.2.3"), ADDRESS_LISTED);
+	cr_assert_eq(listed("10.1.2.3:80", "10.1.2.3:80"), ADDRESS_LISTED);
+	cr_assert_eq(listed("10.1.2.3:80", "10.1.2.3:81"), ADDRESS_NOT_LISTED);
+	cr_assert_eq(listed("10.1.2.3:80", "10.0.0.0/8"), ADDRESS_IN_LISTED);
+	cr_assert_eq(listed("10.1.2.3:80", "10.0.0.0/7"), ADDRESS_NOT_LISTED);
+	cr_assert_eq(listed("169.254.169.254:80", "0.0.0.0/0"), ADDRESS_NOT_LISTED);
+	cr_assert_eq(listed("1.1.1.1:80", "0.0.0.0/0"), ADDRESS_IN_LISTED);
+	cr_assert_eq(listed("[::1]:80", "::/0"), ADDRESS_NOT_LISTED);
+	cr_assert_eq(listed("1.1.1.1:80", "::/0"), ADDRESS_NOT_LISTED);
+}
+
+Test(synthetic, each_name_has_one_and_back)
+{
+	autoarena struct arena a = { .max = 1 << 20 };
+	struct synthetic s = { .arena = &a };
+	uint8_t one[4], two[4], again[4];
+
+	cr_assert(synthetic_address(&s, STR("one.test"), one));
+	cr_assert(synthetic_address(&s, STR("two.test"), two));
+	cr_assert(synthetic_address(&s, STR("one.test"), again));
+	cr_assert_arr_eq(one, again, 4);
+	cr_assert(memcmp(one, two, 4) != 0);
+	cr_assert(synthetic_is(one) && synthetic_is(two));
+	cr_assert_str_eq(synthetic_name(&s, one), "one.test");
+	cr_assert_str_eq(synthetic_name(&s, two), "two.test");
+	cr_assert_not(synthetic_address(&s, STR(""), one));
+}
+
+Test(synthetic, what_was_not_given_out_stands_for_nothing)
+{
+	static const uint8_t others[][4] = { { 198, 18, 0, 0 },	    { 198, 18, 0, 2 },
+					     { 198, 19, 255, 255 }, { 198, 20, 0, 1 },
+					     { 198, 17, 0, 1 },	    { 127, 0, 0, 1 } };
+	autoarena struct arena a = { .max = 1 << 20 };
+	struct synthetic s = { .arena = &a };
+	uint8_t one[4];
+
+	cr_assert(synthetic_address(&s, STR("one.test"), one));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		cr_assert_null(synthetic_name(&s, others[i]));
+	cr_assert(synthetic_is(others[2]));
+	cr_assert_not(synthetic_is(others[3]));
+	cr_assert_not(synthetic_is(others[4]));
+}
+
+Test(synthetic, there_is_an_end_of_them)
+{
+	autoarena struct arena a = { .max = (size_t)64 << 20 };
+	struct synthetic s = { .arena = &a };
+	uint8_t address[4];
+	char name[32];
+
+	for (unsigned i = 0; i < SYNTHETIC_NAMES_MAX; i++) {
+		snprintf(name, sizeof(name), "n%u.test", i);
+		cr_assert(synthetic_address(&s, str_of(name), address));
+		cr_assert(synthetic_is(address));
+		cr_assert_str_eq(synthetic_name(&s, address), name);
+	}
+	cr_assert_not(synthetic_address(&s, STR("more.test"), address));
+	cr_assert(synthetic_address(&s, STR("n7.test"), address));
+}
+
+Test(relay_config, name_servers)
+{
+	struct relay_config c = { 0 };
+
+	relay_read_servers(STR("# nameserver 192.0.2.9\n"
+			       "search example.com\n"
+			       "nameserver\t192.0.2.1 # first\n"
+			       "nameserver fe80::1%eth0\n"
+			       "nameserver 2001:db8::1\r\n"
+			       "nameservers 192.0.2.8\n"
+			       "nameserver 192.0.2.2\n"
+			       "nameserver 192.0.2.3"),
+			   &c);
+	cr_assert_eq(c.n_servers, 3);
+	cr_assert_arr_eq(c.servers[0] + 12, "\xc0\0\2\1", 4);
+	cr_assert_arr_eq(c.servers[1], "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+	cr_assert_arr_eq(c.servers[2] + 12, "\xc0\0\2\2", 4);
+}
+
+Test(relay_config, known_hosts)
+{
+	autoarena struct arena a = { .max = 1 << 20 };
+	struct relay_config c = { 0 };
+
+	relay_read_hosts(&a,
+			 STR("127.0.0.1 localhost\n"
+			     "192.0.2.1\tOne.Example one # two\n"
+			     "bad line\n"
+			     "192.0.2.2 a/b ok.example.\n"),
+			 &c);
+	cr_assert_eq(c.hosts.n, 4);
+	cr_assert_str_eq(c.hosts.at[1].name, "one.example");
+	cr_assert_str_eq(c.hosts.at[2].name, "one");
+	cr_assert_arr_eq(c.hosts.at[2].address + 12, "\xc0\0\2\1", 4);
+	cr_assert_str_eq(c.hosts.at[3].name, "ok.example");
+}
