@@ -105,6 +105,29 @@ void ending_infer(struct ending *e, const struct run_result *result)
 	infer_text(&in, buf_str(&result->shown));
 }
 
+static bool is_powerless(const struct ending *e, const struct run_result *result)
+{
+	return result->exit_code != 0 && e->explainer.setup.plan->enforced[GUARANTEE_PRIVILEGES] &&
+	       (infer_is_powerless(buf_str(&result->err.text)) ||
+		infer_is_powerless(buf_str(&result->out.text)) ||
+		infer_is_powerless(buf_str(&result->shown)));
+}
+
+static void say_powerless(const struct ending *e, const struct run_result *result)
+{
+	autobuf struct buf program = buf_make(TEXT_MAX);
+
+	if (result->powerless)
+		buf_add_escaped(&program, str_of(result->powerless));
+	else if (is_powerless(e, result))
+		buf_adds(&program, "a program like sudo or ping");
+	if (program.n)
+		out_note(e->o,
+			 "hint: %s has no more rights than the command: inside, setuid bits and "
+			 "capabilities of files have no effect",
+			 program.p);
+}
+
 void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
@@ -118,6 +141,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 	changes_print(&b, &e->changes);
 	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)
 		out_note(e->o, "%.*s", STR_ARG(line));
+	say_powerless(e, result);
 }
 
 static json_t *describe(const struct ending *e, const struct run_result *result)

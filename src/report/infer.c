@@ -352,3 +352,21 @@ void infer_text(struct infer *in, struct str text)
 		above[0] = line;
 	}
 }
+
+/* --- rights -------------------------------------------------------------------------------- */
+
+static const struct str powerless_words[] = {
+#define INFER_POWERLESS(words) STR(words),
+#include "report/infer.def"
+#undef INFER_POWERLESS
+};
+
+bool infer_is_powerless(struct str text)
+{
+	if (text.n > INFER_BYTES_MAX)
+		text = str_skip(text, text.n - INFER_BYTES_MAX);
+	for (size_t i = 0; i < sizeof(powerless_words) / sizeof(powerless_words[0]); i++)
+		if (text.n && memmem(text.p, text.n, powerless_words[i].p, powerless_words[i].n))
+			return true;
+	return false;
+}

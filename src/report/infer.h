@@ -27,4 +27,7 @@ struct infer {
 
 void infer_text(struct infer *in, struct str text);
 
+/* Does some program complain that it has no more rights than its caller? */
+bool infer_is_powerless(struct str text);
+
 #endif

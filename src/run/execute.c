@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "backend/cgroup.h"
@@ -377,6 +378,20 @@ static void note_bad_call(const struct plan *plan, const char *program,
 		violations_add(violations, &v);
 }
 
+/* Setuid bits and capabilities of files have no effect inside, also for root. */
+static void note_powerless(const struct plan *plan, const char *program, struct run_result *result)
+{
+	struct stat st;
+	bool gains;
+
+	if (result->exit_code <= 0 || !plan->enforced[GUARANTEE_PRIVILEGES] ||
+	    stat(program, &st) < 0)
+		return;
+	gains = st.st_mode & S_ISUID && (st.st_uid != geteuid() || geteuid() == 0);
+	if (gains || getxattr(program, "security.capability", NULL, 0) > 0)
+		result->powerless = program;
+}
+
 /* Before the launch is closed, because the user is to know what stays behind. */
 static void remove_scratch(struct launch *launch, struct run_result *ret)
 {
@@ -425,6 +440,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	if (r == 0) {
 		remove_scratch(&launch, ret);
 		note_bad_call(plan, in.program, options->violations, ret);
+		note_powerless(plan, in.program, ret);
 	}
 	launch_close(&launch);
 	return r;

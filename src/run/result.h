@@ -54,6 +54,9 @@ struct run_result {
 	struct run_usage usage;
 	size_t survivors; /* processes that outlived the command and had to be ended */
 	size_t left;	  /* processes that could not be ended: 0 unless the kernel refused */
+	/* The program, when it failed and elsewhere has rights that its caller does not
+	 * have; or NULL. */
+	const char *powerless;
 	const char *debris; /* a directory of the run that could not be removed; or NULL */
 	/* Names that appeared although they are protected, and where they are now; in the
 	 * arena of the run. `kept` is NULL for what was left: it is not known to be the

@@ -286,3 +286,15 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	assert_json '.violations[0] | .source == "kernel" and .op == "exec" and .fix == null'
 	sentence "SIGSYS ended it: programs of another architecture"
 }
+
+@test "a program that has more rights elsewhere: a hint, and no violation" {
+	run --separate-stderr cordon run -- su -c true nobody </dev/null
+	[ "$status" -ne 0 ] || fail "it worked" "$(outcome)"
+	sentence "hint: $(command -v su) has no more rights than the command: inside, setuid bits"
+	run --separate-stderr cordon run -- su --version
+	assert_status 0
+	quiet_about hint
+	inside moderate 'echo "sudo: The \"no new privileges\" flag is set, which prevents sudo from running as root." >&2; exit 1'
+	sentence "hint: a program like sudo or ping has no more rights"
+	assert_json '.violations == []'
+}
