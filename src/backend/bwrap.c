@@ -83,11 +83,14 @@ static void add_tmpfs(struct writer *w, const struct op *op)
  * bubblewrap leaves it writable for a caller that is root. */
 static void add_proc(struct writer *w, struct str proc)
 {
-	static const char *const covers[] = { "sys", "sysrq-trigger", "irq", "bus" };
+	static const char *const seals[] = {
+#define PROC_SEAL(name, who) name,
+#include "backend/proc_covers.def"
+	};
 
 	add2(w, "--proc", proc);
-	for (size_t i = 0; i < sizeof(covers) / sizeof(covers[0]); i++) {
-		const char *path = arena_printf(w->arena, "%.*s/%s", STR_ARG(proc), covers[i]);
+	for (size_t i = 0; i < sizeof(seals) / sizeof(seals[0]); i++) {
+		const char *path = arena_printf(w->arena, "%.*s/%s", STR_ARG(proc), seals[i]);
 
 		add(w, "--ro-bind-try");
 		add(w, path);

@@ -273,3 +273,25 @@ typing_possible() {
 		bare setuid 12345
 	fi
 }
+
+@test "H75 what is the machine's in /proc is not written, not even by root" {
+	local files
+	files=$(cd /proc && find sys/kernel/core_pattern sysrq-trigger irq bus acpi asound driver \
+		dynamic_debug fs mtrr scsi -maxdepth 2 -type f -perm -u=w 2>/dev/null || :)
+	[ -n "$files" ] || fail "nothing to try"
+	# Opened and not written: nothing happens where the test fails.
+	for profile in moderate strict; do
+		# shellcheck disable=SC2086,SC2016 # words, for the shell inside
+		run cordon run -q -p $profile -- sh -c 'for f; do (: >>"/proc/$f") 2>/dev/null && echo "$f"; done; :' sh $files
+		assert_status 0
+		assert_output ""
+	done
+}
+
+@test "what only root reads in /proc is hidden from root" {
+	is_root || skip "for root: others may not read it"
+	for file in kcore kmsg slabinfo timer_list vmallocinfo; do
+		[ -e /proc/$file ] || continue
+		assert_equal "$(cordon run -q -- head -c 1 /proc/$file 2>/dev/null)" ""
+	done
+}

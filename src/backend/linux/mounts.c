@@ -47,9 +47,14 @@ static const struct {
 	{ "ptmx", "pts/ptmx" },
 };
 
-/* Parts of /proc that uid 0 could write whatever its capabilities are. */
-static const char *const proc_covers[] = { "proc/sys", "proc/sysrq-trigger", "proc/irq",
-					   "proc/bus" };
+enum { ALL, ROOT };
+static const struct {
+	const char *path;
+	int who;
+} proc_seals[] = {
+#define PROC_SEAL(name, who) { "proc/" name, who },
+#include "backend/proc_covers.def"
+};
 
 struct mounter {
 	const struct native_mounts *m;
@@ -363,23 +368,31 @@ static CHILD_SAFE int attach_new(struct mounter *w, const struct mount_step *ste
 	return r;
 }
 
-static CHILD_SAFE int cover_proc(struct mounter *w)
+static CHILD_SAFE int make_read_only(struct mounter *w, const char *path)
 {
-	for (size_t i = 0; i < sizeof(proc_covers) / sizeof(proc_covers[0]); i++) {
-		int target = open_below(w, proc_covers[i]);
-		int tree = target < 0 ? -1 : clone_tree(target, "");
-		int r;
+	int target = open_below(w, path);
+	int tree = target < 0 ? -1 : clone_tree(target, "");
+	int r;
 
-		if (target < 0 && errno == ENOENT)
-			continue;
-		r = tree < 0 || set_attributes(tree, MOUNT_ATTR_RDONLY, AT_RECURSIVE) < 0 ||
-		    attach(tree, target) < 0;
-		if (r)
-			return fail(w, "cannot make read-only", proc_covers[i]);
-		close(target);
-		close(tree);
-	}
+	if (target < 0 && errno == ENOENT)
+		return 0;
+	r = tree < 0 || set_attributes(tree, MOUNT_ATTR_RDONLY, AT_RECURSIVE) < 0 ||
+	    attach(tree, target) < 0;
+	if (r)
+		return fail(w, "cannot make read-only", path);
+	close(target);
+	close(tree);
 	return 0;
+}
+
+static CHILD_SAFE int seal_proc(struct mounter *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(proc_seals) / sizeof(proc_seals[0]) && r == 0; i++)
+		if (proc_seals[i].who == ALL || w->m->host_root)
+			r = make_read_only(w, proc_seals[i].path);
+	return r;
 }
 
 static CHILD_SAFE int mount_proc(struct mounter *w, const struct mount_step *step)
@@ -392,7 +405,7 @@ static CHILD_SAFE int mount_proc(struct mounter *w, const struct mount_step *ste
 	if (mount < 0)
 		return native_fail(w->error_fd, "proc", "cannot mount on", step->path);
 	r = attach_new(w, step, mount);
-	return r < 0 ? r : cover_proc(w);
+	return r < 0 ? r : seal_proc(w);
 }
 
 static CHILD_SAFE int attach_devices(struct mounter *w, int dev)

@@ -251,12 +251,32 @@ static bool add_host_proc(struct preparation *p, const struct op *op)
 	return true;
 }
 
+/* Others may not read these anyway. */
+static bool hide_in_proc(struct preparation *p)
+{
+	static const char *const names[] = {
+#define PROC_HIDE(name) "proc/" name,
+#include "backend/proc_covers.def"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct mount_step *step = vec_push(&p->steps, p->arena);
+
+		if (!step)
+			return false;
+		*step = (struct mount_step){ .kind = MOUNT_VEIL,
+					     .optional = true,
+					     .path = names[i] };
+	}
+	return true;
+}
+
 /* Where no /proc of one's own is to be had, that is a loss, and the host's serves. */
 static bool add_proc(struct preparation *p, const struct op *op)
 {
-	if (p->native->pid_namespace && p->caps->value[CAP_PROC_FRESH])
-		return add_directory(p, MOUNT_PROC, op);
-	return add_host_proc(p, op);
+	if (!p->native->pid_namespace || !p->caps->value[CAP_PROC_FRESH])
+		return add_host_proc(p, op);
+	return add_directory(p, MOUNT_PROC, op) && (geteuid() != 0 || hide_in_proc(p));
 }
 
 /* A change of exec below a mount of its own is folded into that mount; elsewhere the
@@ -332,6 +352,7 @@ static int prepare_mounts(struct preparation *p)
 	m->n_steps = p->steps.n;
 	m->trees = arena_array(p->arena, p->steps.n + 1, sizeof(*m->trees));
 	m->empty_root = find_op(p->plan, OP_ROOT_EMPTY);
+	m->host_root = geteuid() == 0;
 	m->root_attributes = SAFE_ATTRIBUTES | root_write_attribute(p->plan) |
 			     (is_noexec(p->plan, STR("/")) ? MOUNT_ATTR_NOEXEC : 0);
 	return m->trees ? 0 : err_nomem(p->err, stage);

@@ -61,6 +61,7 @@ struct native_mounts {
 	const struct mount_step *steps;
 	size_t n_steps;
 	int *trees;		/* one descriptor a step, filled by the child */
+	bool host_root;		/* uid 0 inside may be the machine's */
 	bool empty_root;	/* a tmpfs instead of the host's tree */
 	uint64_t root_attributes;	/* of the host's tree */
 };
