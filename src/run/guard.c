@@ -16,6 +16,7 @@
 #include "report/violation.h"
 #include "run/egress.h"
 #include "run/execute.h"
+#include "run/git_rewrite.h"
 #include "run/guard_tree.h"
 #include "run/notify.h"
 #include "run/observe.h"
@@ -41,7 +42,7 @@ struct guard {
 	struct run_quarantined quarantined[RUN_QUARANTINED_MAX];
 	size_t n_quarantined;
 	bool observes, guards;
-	int refusal; /* what a refused call fails with: as the kernel's own rules here */
+	int refusal;		/* what a refused call fails with: as the kernel's own rules here */
 	struct request request; /* the call at hand */
 	bool told;		/* it is a violation already */
 	int heard;		/* see struct launch */
@@ -265,6 +266,28 @@ static int judge_rename(struct guard *g, const struct request *q)
 	return refuse(g, q, str_of(d.object), &d.decision);
 }
 
+/* git puts its lock file in the place of a configuration that is protected. 0: it is not
+ * for us, and the kernel refuses it. */
+static int judge_git_config(struct guard *g, const struct request *q)
+{
+	struct str lock = { q->from, q->from_n };
+	const struct op *target;
+	autoobject to = { .place.dir = -1 };
+	autoobject from = { .place.dir = -1, .path = { "", 0 } };
+
+	if (!str_ends(lock, STR("config" GIT_REWRITE_LOCK)) || q->flags ||
+	    resolve(q, q->dirfd, q->path, false, &to) < 0)
+		return 0;
+	target = git_rewrite_target(g->plan, to.path);
+	if (!target || resolve(q, q->from_dirfd, q->from, false, &from) < 0 ||
+	    from.path.n != to.path.n + sizeof(GIT_REWRITE_LOCK) - 1 ||
+	    !str_starts(from.path, to.path) || !notify_waits(&g->notify, q->call) ||
+	    git_rewrite(target, from.place.dir, from.place.name) < 0)
+		return 0;
+	unlinkat(from.place.dir, from.place.name, 0);
+	return NOTIFY_DONE;
+}
+
 static int judge_selected(struct guard *g, const struct request *q)
 {
 	switch (q->row->kind) {
@@ -401,6 +424,10 @@ static int judge_names(struct guard *g, struct request *q)
 		return judge_connect(g, q);
 	if (q->row->kind == CALL_CONNECT)
 		egress_expect(g->egress, q);
+	if (q->row->kind == CALL_RENAME && g->guards)
+		verdict = judge_git_config(g, q);
+	if (verdict)
+		return verdict;
 	/* Below what somebody made on the host every name is as guarded as it is. */
 	g->selection.every |= g->sentry.foreign;
 	if (is_selected(g, q))

@@ -51,9 +51,9 @@ static void answer(struct notify *n, uint64_t id, int errnum)
 
 	memset(&out, 0, sizeof(out));
 	out.answer.id = id;
-	if (errnum)
+	if (errnum > 0)
 		out.answer.error = -errnum;
-	else
+	else if (errnum != NOTIFY_DONE)
 		out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	while (ioctl(n->watch.fd, SECCOMP_IOCTL_NOTIF_SEND, &out.answer) < 0) {
 		if (errno == ENOENT)

@@ -3,11 +3,11 @@
  * notify: the supervisor's end of a seccomp listener. System calls of the sandbox wait
  * here until they are answered, one at a time.
  *
- * Whoever judges a call returns 0 to let the kernel carry it out, or the errno with
- * which it fails. A call that has gone meanwhile (its process was killed) is nobody's
- * concern. Any other trouble with the listener is final: it is closed, upon which every
- * call that waits or comes later fails with ENOSYS, and `broke` is called, which must
- * end the run.
+ * Whoever judges a call returns 0 to let the kernel carry it out, the errno with which it
+ * fails, or NOTIFY_DONE: it has been done, and the call returns 0. A call that has gone
+ * meanwhile (its process was killed) is nobody's concern. Any other trouble with the
+ * listener is final: it is closed, upon which every call that waits or comes later fails
+ * with ENOSYS, and `broke` is called, which must end the run.
  */
 #ifndef CORDON_RUN_NOTIFY_H
 #define CORDON_RUN_NOTIFY_H
@@ -16,6 +16,8 @@
 
 #include "base/err.h"
 #include "base/loop.h"
+
+#define NOTIFY_DONE (-1)
 
 struct notify {
 	/* Set by the owner before notify_open. */

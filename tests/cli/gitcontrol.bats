@@ -164,3 +164,45 @@ everyday() {
 	run -0 cordon run -q --backend native -- sh -euc 'mkdir sub; echo x >sub/HEAD; cat HEAD'
 	assert_output mine
 }
+
+# The configuration after SCRIPT, run inside, is the same file with these lines more.
+config_gains() {
+	local before inode
+	before=$(cat .git/config) inode=$(stat -c %i .git/config)
+	run cordon run --backend native -- sh -euc "$1"
+	assert_equal "$status" 0
+	refute_contains refused
+	assert_equal "$(cat .git/config)" "$before$2"
+	assert_equal "$(stat -c %i .git/config)" "$inode"
+	refute_file .git/config.lock
+}
+
+@test "git sets up branches and submodules, by a configuration that is judged" {
+	git init -q "$SCRATCH/library"
+	git -C "$SCRATCH/library" commit -q --allow-empty -m first
+	git branch side
+	git -c protocol.file.allow=always submodule --quiet add "$SCRATCH/library" lib
+	git commit -qm lib
+	git clone -q . "$SCRATCH/clone"
+	cd "$SCRATCH/clone"
+	config_gains 'git switch -q side' \
+		$'\n[branch "side"]\n\tremote = origin\n\tmerge = refs/heads/side'
+	config_gains 'git switch -q main; git submodule --quiet init' \
+		$'\n[submodule "lib"]\n\tactive = true\n\turl = '"$SCRATCH/library"
+	run -0 cordon run -q --backend native -- git branch -q -D side
+	run -0 cat .git/config
+	refute_contains '"side"'
+}
+
+@test "a configuration that runs something stays as it was, and it is said" {
+	local before change
+	before=$(cat .git/config)
+	for change in 'core.fsmonitor evil' 'alias.st !evil' 'branch.main.remote https://evil.example' \
+		'submodule.x.update !evil' 'remote.evil.url https://evil.example'; do
+		# shellcheck disable=SC2086 # two words
+		run cordon run --backend native -- git config $change
+		[ "$status" -ne 0 ] || fail "$change" "$(outcome)"
+		assert_contains "refused: writing $PWD/.git/config"
+		assert_equal "$(cat .git/config)" "$before"
+	done
+}

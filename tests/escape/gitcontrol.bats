@@ -211,3 +211,44 @@ submodule() {
 	held third 'hook tools/clean.sh'
 	held fourth 'hook tools/missing.sh'
 }
+
+# The lock file's content changes while it takes the configuration's place.
+@test "a configuration that changes while it is judged" {
+	cd "$SCRATCH/work"
+	git init -q
+	cat >swap.py <<-'END'
+		import os, threading, time
+
+		before = open(".git/config").read()
+		good = (before + '[branch "b"]\n\tremote = .\n').encode()
+		evil = (before + '[core]\n\tfsmonitor = ').encode().ljust(len(good) - 1, b"e") + b"\n"
+		end = time.monotonic() + 2
+		lock = os.open(".git/config.lock", os.O_RDWR | os.O_CREAT)
+
+		def swap():
+		    while time.monotonic() < end:
+		        os.pwrite(lock, evil, 0)
+		        os.pwrite(lock, good, 0)
+
+		threading.Thread(target=swap).start()
+		passed = 0
+		while time.monotonic() < end:
+		    try:
+		        os.rename(".git/config.lock", ".git/config")
+		        passed += 1
+		        new = os.open(".git/config.lock", os.O_RDWR | os.O_CREAT)
+		        os.dup2(new, lock)
+		        os.close(new)
+		    except OSError:
+		        pass
+		    if "fsmonitor" in open(".git/config").read():
+		        print("EVIL")
+		        break
+		print("tried, passed:", passed)
+	END
+	run cordon run -q -- python3 swap.py
+	assert_contains 'tried, passed:'
+	refute_contains EVIL
+	run git config --get core.fsmonitor
+	assert_equal "$status" 1
+}

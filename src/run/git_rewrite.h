@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * git_rewrite: git renames its lock file to a configuration that is protected, and the
+ * supervisor writes the same content there itself, when it is harmless (git_edit.h).
+ *
+ * What is judged is what is written: the lock file is read once. The configuration stays
+ * the same object, for the mount that protects it is on that object; it is written in
+ * place, and the lock file, which holds all of the new content, goes only afterwards.
+ */
+#ifndef CORDON_RUN_GIT_REWRITE_H
+#define CORDON_RUN_GIT_REWRITE_H
+
+#include "plan/plan.h"
+
+#define GIT_REWRITE_LOCK ".lock"
+
+/* The protected configuration at this path of the sandbox; NULL: it is none. */
+const struct op *git_rewrite_target(const struct plan *plan, struct str path);
+
+/* The lock file is `name` in the directory `dir`, and stays there. 0: it is written;
+ * -EPERM: it must not be; or another errno, negative. */
+int git_rewrite(const struct op *target, int dir, const char *name);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run/git_edit: which changes of a git configuration go through. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/git_edit.h"
+
+#define CORE "[core]\n\tbare = false\n"
+#define ORIGIN "[remote \"origin\"]\n\turl = https://example.com/a.git\n"
+#define BASE CORE ORIGIN
+
+static bool harmless(const char *before, const char *after)
+{
+	return git_edit_is_harmless(str_of(before), str_of(after));
+}
+
+static const char *with(const char *added)
+{
+	static char text[512];
+
+	snprintf(text, sizeof(text), BASE "%s", added);
+	return text;
+}
+
+Test(git_edit, what_git_writes_for_branches_and_submodules)
+{
+	static const char *const added[] = {
+		"[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
+		"[branch \"a/b.c\"]\n\tremote = .\n\tmerge = refs/heads/main\n\trebase = true\n",
+		"[submodule \"lib/deep\"]\n\tactive = true\n\turl = ../lib\n",
+		"[submodule \"x\"]\n\turl = https://example.com/x.git\n\tupdate = rebase\n",
+		"[submodule \"x\"]\n\turl = git@example.com:x.git\n",
+		"[branch \"empty\"]\n",
+	};
+
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
+		cr_assert(harmless(BASE, with(added[i])), "%s", added[i]);
+		cr_assert(harmless(with(added[i]), BASE), "%s", added[i]);
+	}
+	cr_assert(harmless(CORE "[branch \"b\"]\n" ORIGIN, BASE), "in the middle");
+	cr_assert(harmless(BASE, BASE));
+	cr_assert(harmless("", "[branch \"b\"]\n\tremote = .\n"));
+}
+
+Test(git_edit, what_runs_something_or_leads_elsewhere)
+{
+	static const char *const added[] = {
+		"[core]\n\tfsmonitor = evil\n",
+		"[alias]\n\tst = !evil\n",
+		"[include]\n\tpath = evil\n",
+		"[remote \"evil\"]\n\turl = https://evil.example\n",
+		"[remote \"origin\"]\n\tuploadpack = evil\n",
+		"[branch \"main\"]\n\tremote = https://evil.example\n",
+		"[branch \"main\"]\n\tremote = evil\n",
+		"[branch \"main\"]\n\tremote = ext::evil\n",
+		"[branch \"main\"]\n\tpushRemote = origin\n",
+		"[branch \"main\"]\n\tmerge = main\n",
+		"[branch \"main\"]\n\tmergeoptions = -s evil\n",
+		"[submodule \"x\"]\n\tupdate = !evil\n",
+		"[submodule \"x\"]\n\turl = ext::evil\n",
+		"[submodule \"x\"]\n\turl = https://a::b\n",
+		"[submodule \"x\"]\n\turl = ssh://-oProxyCommand=evil/x\n",
+		"[submodule \"x\"]\n\turl = git@-oProxyCommand=evil:x\n",
+		"[submodule \"x\"]\n\turl = -u\n",
+		"[submodule \"../x\"]\n\tactive = true\n",
+		"[submodule]\n\trecurse = true\n",
+		"[branch]\n\tautoSetupRebase = always\n",
+	};
+
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
+		cr_assert_not(harmless(BASE, with(added[i])), "%s", added[i]);
+}
+
+/* Other ways to write the same, where two readers could differ. */
+Test(git_edit, what_git_would_not_write)
+{
+	static const char *const added[] = {
+		"[branch \"b\"] fsmonitor = evil\n",
+		"[branch \"b\"]\n\tremote = . [core] fsmonitor = evil\n",
+		"[branch \"b\"]\n\t[core]\n\tfsmonitor = evil\n",
+		"[branch \"b\"]\n [core]\n\tfsmonitor = evil\n",
+		"[branch \"b\"]\n\tremote = .\\\n\tfsmonitor = evil\n",
+		"[branch \"b\"]\n\tremote = \".\"\n",
+		"[branch \"b\"]\n\tremote = . # x\n",
+		"[branch \"b\"]\n\tremote = . ; x\n",
+		"[branch \"b\"]\n\tremote=.\n",
+		"[branch \"b\"]\n\tremote\n",
+		"[branch \"b\"]\n\tremote = .\r\n",
+		"[branch \"b\"]\n\n",
+		"[branch \"b\\\"c\"]\n\tremote = .\n",
+		"[branch.b]\n\tremote = .\n",
+		"[BRANCH \"b\"]\n\tremote = .\n",
+		"[branch \"b\"]\n\tRemote = .\n",
+		"[branch \"b\"]\n\tremote = .",
+		" [branch \"b\"]\n\tremote = .\n",
+	};
+
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
+		cr_assert_not(harmless(BASE, with(added[i])), "%s", added[i]);
+}
+
+Test(git_edit, what_was_there_stays)
+{
+	static const char *const after[] = {
+		"",
+		CORE,
+		ORIGIN,
+		ORIGIN CORE,
+		BASE ORIGIN,
+		"#\n" BASE,
+		BASE "#\n",
+		"[core]\n\tbare = true\n" ORIGIN,
+		"[core]\n[branch \"b\"]\n\tremote = .\n\tbare = false\n" ORIGIN,
+	};
+
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
+		cr_assert_not(harmless(BASE, after[i]), "%s", after[i]);
+	/* What was set up by hand is nobody's to take away. */
+	cr_assert_not(harmless(BASE "[branch \"b\"]\n\tpushRemote = origin\n", BASE));
+}
+
+Test(git_edit, lines_that_would_swallow_what_is_added)
+{
+	cr_assert_not(harmless("[a]\n\tb = c\\\n", "[a]\n\tb = c\\\n[branch \"b\"]\n"));
+	cr_assert_not(harmless("[a]\n\tb = c", "[a]\n\tb = c\n[branch \"b\"]\n"));
+	cr_assert_not(git_edit_is_harmless(STR("[a]\n"), (struct str){ "[a]\n\0\n", 6 }));
+}
+
+Test(git_edit, size)
+{
+	size_t n = GIT_EDIT_BYTES_MAX;
+	char *text = malloc(n + 1);
+
+	memset(text, '#', n);
+	text[n - 1] = '\n';
+	cr_assert(git_edit_is_harmless((struct str){ text, n }, (struct str){ text, n }));
+	text[n - 1] = '#';
+	text[n] = '\n';
+	cr_assert_not(
+		git_edit_is_harmless((struct str){ text, n + 1 }, (struct str){ text, n + 1 }));
+	free(text);
+}
