@@ -210,15 +210,15 @@ static bool has_whole_lines(struct str text)
 
 bool git_edit_is_harmless(struct str before, struct str after)
 {
-	struct str old = before, new = after;
+	struct str was_rest = before, is_rest = after;
 	struct section was, is;
 
 	if (!has_whole_lines(before) || !has_whole_lines(after))
 		return false;
 	for (;;) {
-		bool more = next_fixed(before, &old, &was);
+		bool more = next_fixed(before, &was_rest, &was);
 
-		if (more != next_fixed(before, &new, &is))
+		if (more != next_fixed(before, &is_rest, &is))
 			return false;
 		if (!more)
 			return true;

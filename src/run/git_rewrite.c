@@ -72,22 +72,24 @@ static int write_all(int fd, const struct content *c)
 	return ftruncate(fd, (off_t)c->n) < 0 ? -errno : 0;
 }
 
-/* All of it, or what was there. */
-static int replace(int fd, const struct content *old, const struct content *new)
+/* All of it, or what was there: room is made first. */
+static int replace(int fd, const struct content *was, const struct content *wanted)
 {
-	int r = fallocate(fd, 0, 0, (off_t) new->n) < 0 && errno != EOPNOTSUPP ? -errno : 0;
+	int r = 0;
 
+	if (wanted->n && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)wanted->n) < 0)
+		r = errno == EOPNOTSUPP ? 0 : -errno;
 	if (r == 0)
-		r = write_all(fd, new);
+		r = write_all(fd, wanted);
 	if (r < 0)
-		write_all(fd, old);
+		write_all(fd, was);
 	return r;
 }
 
 int git_rewrite(const struct op *target, int dir, const char *name)
 {
 	autoclose int fd = open(target->path.p, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	struct content old, new;
+	struct content was, wanted;
 	struct stat st;
 	int r;
 
@@ -96,10 +98,10 @@ int git_rewrite(const struct op *target, int dir, const char *name)
 	/* What was put in its place on the host is not what is protected. */
 	if (st.st_dev != target->node.dev || st.st_ino != target->node.ino)
 		return -EPERM;
-	r = read_all(fd, &old);
+	r = read_all(fd, &was);
 	if (r == 0)
-		r = read_lock(dir, name, &new);
-	if (r == 0 && !git_edit_is_harmless(text_of(&old), text_of(&new)))
+		r = read_lock(dir, name, &wanted);
+	if (r == 0 && !git_edit_is_harmless(text_of(&was), text_of(&wanted)))
 		r = -EPERM;
-	return r < 0 ? r : replace(fd, &old, &new);
+	return r < 0 ? r : replace(fd, &was, &wanted);
 }
