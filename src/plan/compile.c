@@ -60,6 +60,14 @@ const struct op *plan_shown_by(const struct plan *plan, struct str path, const s
 	return nearest;
 }
 
+const struct op *plan_find_op(const struct plan *plan, enum op_kind kind)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == kind)
+			return op;
+	return NULL;
+}
+
 uint64_t plan_tmp_size(const struct policy *policy)
 {
 	uint64_t size = policy_number(policy, KEY_TMP_SIZE);

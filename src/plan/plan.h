@@ -126,6 +126,8 @@ int plan_check(const struct plan *plan, struct cordon_error *err);
  * when nothing does (no boundary). `before` limits the search to operations in front of
  * it; NULL: all. */
 const struct op *plan_shown_by(const struct plan *plan, struct str path, const struct op *before);
+/* The first operation of the kind; NULL: there is none. */
+const struct op *plan_find_op(const struct plan *plan, enum op_kind kind);
 /* What it shows there; for ROOT_HOST the number decides. */
 enum op_view op_view_of(const struct op *op);
 

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "fmt/glob.h"
 #include "fmt/located.h"
+#include "fmt/utf8.h"
 #include "policy/sets.h"
 
 struct expansion {
@@ -80,17 +81,6 @@ static int unknown_place(struct expansion *x, struct str text, struct str name)
 	else
 		err_hint(x->err, "known are {workdir} {home} {tmp} {data}; quote a brace as \\{");
 	return r;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
 }
 
 /* \xNN gives a byte that stands for itself, \ and any other character that

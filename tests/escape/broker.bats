@@ -70,6 +70,17 @@ unchanged() {
 	assert_file dir
 }
 
+@test "a hidden symlink that is there is neither removed, moved nor replaced" {
+	ln -s target .link
+	ln -s target deep/.link
+	for link in .link deep/.link; do
+		run cordon run -q -p strict --report writes -- sh -c 'rm -f "$1"; mv "$1" seen; ln -sfn other "$1"; :' sh $link
+		assert_status 0
+		assert_equal "$(readlink $link)" target
+		refute_file seen
+	done
+}
+
 @test "H12 the same through /proc, /dev/fd and links" {
 	ln -s deep hop
 	ln -s deep/.new leads

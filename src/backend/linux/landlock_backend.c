@@ -33,14 +33,6 @@
 #define ABI_TRUNCATE 3
 #define ABI_NETWORK 4
 
-static const struct op *find_op(const struct plan *plan, enum op_kind kind)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == kind)
-			return op;
-	return NULL;
-}
-
 /* Is the path inside a tree that is granted for writing as a whole? */
 static bool in_writable_tree(const struct plan *plan, struct str path)
 {
@@ -65,14 +57,14 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 	(void)caps;
 	/* One socket cannot be told from another: where one is named all are open. */
 	if (op->kind == OP_COVER_SOCKETS || op->kind == OP_KNOW_SOCKETS)
-		return !find_op(plan, OP_SOCKET);
+		return !plan_find_op(plan, OP_SOCKET);
 	if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET)
-		return !find_op(plan, OP_SOCKET);
+		return !plan_find_op(plan, OP_SOCKET);
 	if (op->kind == OP_CACHE)
 		return is_named(plan, op);
 	/* Where no socket can be made nobody gets as far as naming a host. */
 	if (op->kind == OP_REPORT)
-		return listen_reports(op) && !find_op(plan, OP_UNSHARE_NET);
+		return listen_reports(op) && !plan_find_op(plan, OP_UNSHARE_NET);
 	if (op->kind == OP_BIND_RO || op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR ||
 	    op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP || op->kind == OP_DEV)
 		return !in_writable_tree(plan, op->path);
@@ -124,26 +116,21 @@ static int landlock_available(const struct caps *caps, struct cordon_error *err)
 	return backend_needs("landlock", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
-static void add_filter(struct native *n, enum seccomp_filter filter)
-{
-	n->filters[n->n_filters++] = seccomp_program(filter, SECCOMP_ARCH_NATIVE);
-}
-
 static void prepare_filters(struct native *n, const struct launch_input *in, struct launch *launch)
 {
 	const struct plan *plan = in->plan;
 
 	if (!in->caps->value[CAP_SECCOMP])
 		return;
-	add_filter(n, listen_beside(n, SECCOMP_FILTER_base_hostns, launch));
-	if (find_op(plan, OP_UNSHARE_NET))
-		add_filter(n, SECCOMP_FILTER_noinet);
-	if (!find_op(plan, OP_SOCKET))
-		add_filter(n, SECCOMP_FILTER_nounix);
-	if (find_op(plan, OP_NO_PTRACE))
-		add_filter(n, SECCOMP_FILTER_noptrace);
-	if (find_op(plan, OP_NOEXEC))
-		add_filter(n, SECCOMP_FILTER_noexecmem);
+	native_add_filter(n, listen_beside(n, SECCOMP_FILTER_base_hostns, launch));
+	if (plan_find_op(plan, OP_UNSHARE_NET))
+		native_add_filter(n, SECCOMP_FILTER_noinet);
+	if (!plan_find_op(plan, OP_SOCKET))
+		native_add_filter(n, SECCOMP_FILTER_nounix);
+	if (plan_find_op(plan, OP_NO_PTRACE))
+		native_add_filter(n, SECCOMP_FILTER_noptrace);
+	if (plan_find_op(plan, OP_NOEXEC))
+		native_add_filter(n, SECCOMP_FILTER_noexecmem);
 }
 
 /* Without the capability the secure bits and the bounding set stay as they are, which
@@ -245,7 +232,7 @@ static int prepare_landlock(struct arena *a, const struct launch_input *in, cons
 	};
 	int r = grants_collect(a, in->plan, &options, &n->landlock, err);
 
-	if (r == 0 && options.abi >= ABI_NETWORK && find_op(in->plan, OP_UNSHARE_NET))
+	if (r == 0 && options.abi >= ABI_NETWORK && plan_find_op(in->plan, OP_UNSHARE_NET))
 		n->landlock.handled_net = LANDLOCK_ACCESS_NET_BIND_TCP |
 					  LANDLOCK_ACCESS_NET_CONNECT_TCP;
 	return r;
@@ -254,7 +241,7 @@ static int prepare_landlock(struct arena *a, const struct launch_input *in, cons
 /* What serves as /tmp: shared with other runs, of this run alone, or NULL. */
 static const char *own_tmp(const struct plan *plan, const struct launch *launch)
 {
-	const struct op *shared = find_op(plan, OP_SHARED_TMP);
+	const struct op *shared = plan_find_op(plan, OP_SHARED_TMP);
 
 	return shared ? shared->source.p : launch->scratch;
 }
@@ -263,13 +250,13 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 			    struct cordon_error *err)
 {
 	struct native *n = arena_new(a, struct native);
-	const struct op *chdir = find_op(in->plan, OP_CHDIR);
+	const struct op *chdir = plan_find_op(in->plan, OP_CHDIR);
 	int r;
 
 	launch_init(ret);
 	if (!n)
 		return err_nomem(err, stage);
-	n->new_keyring = find_op(in->plan, OP_NO_KEYRING);
+	n->new_keyring = plan_find_op(in->plan, OP_NO_KEYRING);
 	n->terminal = in->terminal;
 	r = prepare_lock_down(n, err);
 	if (r == 0)
@@ -282,7 +269,7 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 	ret->program = in->program;
 	ret->argv = in->argv;
 	ret->cwd = chdir ? chdir->path.p : NULL;
-	ret->new_session = find_op(in->plan, OP_SESSION);
+	ret->new_session = plan_find_op(in->plan, OP_SESSION);
 	ret->child = native_child_alone;
 	ret->child_data = n;
 	ret->command = &n->command;

@@ -50,17 +50,8 @@ static const struct {
 	{ OP_SECCOMP, CAP_SECCOMP },	   { OP_NO_PTRACE, CAP_SECCOMP },
 	{ OP_RESOLVER, CAP_NETNS },	   { OP_NO_KEYRING, CAP_SECCOMP },
 	{ OP_NO_TTY_INPUT, CAP_SECCOMP },  { OP_NOEXEC, CAP_SECCOMP },
-	{ OP_DIE_WITH_PARENT, CAP_PIDNS },
-	{ OP_NET_HOST, CAP_RELAY },
+	{ OP_DIE_WITH_PARENT, CAP_PIDNS }, { OP_NET_HOST, CAP_RELAY },
 };
-
-static const struct op *find_op(const struct plan *plan, enum op_kind kind)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == kind)
-			return op;
-	return NULL;
-}
 
 /* A broker sees what is changed, and nothing else: where all is to be seen, the guard and
  * what watches with it come first. */
@@ -85,7 +76,7 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
 	return caps->value[CAP_LANDLOCK] >= 6 ||
-	       (find_op(plan, OP_UNSHARE_NET) && caps->value[CAP_NETNS]);
+	       (plan_find_op(plan, OP_UNSHARE_NET) && caps->value[CAP_NETNS]);
 }
 
 static void native_claims(const struct caps *caps, struct claims *ret)
@@ -241,7 +232,7 @@ static bool add_host_proc(struct preparation *p, const struct op *op)
 {
 	struct mount_step *step;
 
-	if (!find_op(p->plan, OP_ROOT_EMPTY))
+	if (!plan_find_op(p->plan, OP_ROOT_EMPTY))
 		return true;
 	step = add_step(p, MOUNT_BIND, op);
 	if (!step)
@@ -336,7 +327,7 @@ static bool add_op(struct preparation *p, const struct op *op)
 
 static uint64_t root_write_attribute(const struct plan *plan)
 {
-	const struct op *root = find_op(plan, OP_ROOT_HOST);
+	const struct op *root = plan_find_op(plan, OP_ROOT_HOST);
 
 	return root && root->number ? 0 : MOUNT_ATTR_RDONLY;
 }
@@ -351,38 +342,34 @@ static int prepare_mounts(struct preparation *p)
 	m->steps = p->steps.at;
 	m->n_steps = p->steps.n;
 	m->trees = arena_array(p->arena, p->steps.n + 1, sizeof(*m->trees));
-	m->empty_root = find_op(p->plan, OP_ROOT_EMPTY);
+	m->empty_root = plan_find_op(p->plan, OP_ROOT_EMPTY);
 	m->host_root = geteuid() == 0;
 	m->root_attributes = SAFE_ATTRIBUTES | root_write_attribute(p->plan) |
 			     (is_noexec(p->plan, STR("/")) ? MOUNT_ATTR_NOEXEC : 0);
 	return m->trees ? 0 : err_nomem(p->err, stage);
 }
 
-static void add_filter(struct native *n, enum seccomp_filter filter)
-{
-	n->filters[n->n_filters++] = seccomp_program(filter, SECCOMP_ARCH_NATIVE);
-}
-
 /* A namespace that is missing is lost, but what can be closed instead is. */
 static void prepare_filters(struct preparation *p, struct launch *launch)
 {
 	struct native *n = p->native;
-	enum seccomp_filter base = find_op(p->plan, OP_NO_KEYRING) ? SECCOMP_FILTER_base
-								    : SECCOMP_FILTER_base_keyring;
+	enum seccomp_filter base = plan_find_op(p->plan, OP_NO_KEYRING)
+					   ? SECCOMP_FILTER_base
+					   : SECCOMP_FILTER_base_keyring;
 
-	if (!find_op(p->plan, OP_SECCOMP) || !p->caps->value[CAP_SECCOMP])
+	if (!plan_find_op(p->plan, OP_SECCOMP) || !p->caps->value[CAP_SECCOMP])
 		return;
-	add_filter(n, listen_beside(n, base, launch));
+	native_add_filter(n, listen_beside(n, base, launch));
 	if (!(launch->clone_flags & CLONE_NEWIPC))
-		add_filter(n, SECCOMP_FILTER_noipc);
+		native_add_filter(n, SECCOMP_FILTER_noipc);
 	if (!n->pid_namespace)
-		add_filter(n, SECCOMP_FILTER_nopidns);
-	if (find_op(p->plan, OP_UNSHARE_NET) && !(launch->clone_flags & CLONE_NEWNET))
-		add_filter(n, SECCOMP_FILTER_noinet);
-	if (find_op(p->plan, OP_NO_PTRACE))
-		add_filter(n, SECCOMP_FILTER_noptrace);
-	if (find_op(p->plan, OP_NOEXEC))
-		add_filter(n, SECCOMP_FILTER_noexecmem);
+		native_add_filter(n, SECCOMP_FILTER_nopidns);
+	if (plan_find_op(p->plan, OP_UNSHARE_NET) && !(launch->clone_flags & CLONE_NEWNET))
+		native_add_filter(n, SECCOMP_FILTER_noinet);
+	if (plan_find_op(p->plan, OP_NO_PTRACE))
+		native_add_filter(n, SECCOMP_FILTER_noptrace);
+	if (plan_find_op(p->plan, OP_NOEXEC))
+		native_add_filter(n, SECCOMP_FILTER_noexecmem);
 }
 
 /* What real root keeps, in a user namespace that maps all ids: enough to work with
@@ -436,7 +423,7 @@ static int prepare_terminal(struct preparation *p, unsigned streams, struct laun
 	struct native *n = p->native;
 	int end, r;
 
-	if (!streams || !find_op(p->plan, OP_DEV))
+	if (!streams || !plan_find_op(p->plan, OP_DEV))
 		return 0;
 	r = fd_pipe(&launch->stop_fd, &end);
 	if (r < 0)
@@ -453,19 +440,19 @@ static int prepare_terminal(struct preparation *p, unsigned streams, struct laun
 static void prepare_launch(struct preparation *p, const struct launch_input *in,
 			   struct launch *launch)
 {
-	const struct op *chdir = find_op(p->plan, OP_CHDIR);
+	const struct op *chdir = plan_find_op(p->plan, OP_CHDIR);
 
 	for (size_t i = 0; i < NAMESPACE_COUNT; i++)
-		if (find_op(p->plan, namespaces[i].op) && p->caps->value[namespaces[i].cap])
+		if (plan_find_op(p->plan, namespaces[i].op) && p->caps->value[namespaces[i].cap])
 			launch->clone_flags |= namespaces[i].flag;
 	p->native->pid_namespace = launch->clone_flags & CLONE_NEWPID;
 	p->native->loopback = launch->clone_flags & CLONE_NEWNET;
-	p->native->new_keyring = find_op(p->plan, OP_NO_KEYRING);
+	p->native->new_keyring = plan_find_op(p->plan, OP_NO_KEYRING);
 	launch->program = in->program;
 	launch->argv = in->argv;
 	launch->envp = launch_environ(p->arena, p->plan, true);
 	launch->cwd = chdir ? chdir->path.p : NULL;
-	launch->new_session = find_op(p->plan, OP_SESSION);
+	launch->new_session = plan_find_op(p->plan, OP_SESSION);
 	launch->wrappers = p->native->pid_namespace;
 	launch->child = native_child;
 	launch->child_data = p->native;
@@ -476,7 +463,7 @@ static int prepare_resolver(struct preparation *p, struct launch *launch)
 {
 	int inside;
 
-	if (!find_op(p->plan, OP_RESOLVER) || !p->native->loopback)
+	if (!plan_find_op(p->plan, OP_RESOLVER) || !p->native->loopback)
 		return 0;
 	inside = launch_add_handover(launch, p->err);
 	if (inside < 0)
@@ -504,7 +491,8 @@ static int prepare_egress(struct preparation *p, struct launch *launch)
 {
 	int r;
 
-	if (!find_op(p->plan, OP_NET_HOST) || !p->native->loopback || !p->caps->value[CAP_RELAY])
+	if (!plan_find_op(p->plan, OP_NET_HOST) || !p->native->loopback ||
+	    !p->caps->value[CAP_RELAY])
 		return 0;
 	r = routes_collect(p->arena, p->plan->policy, p->native, p->err);
 	if (r < 0)

@@ -130,6 +130,11 @@ struct native {
 	struct spawn_request command;	/* program, argv, envp, cwd, rlimits */
 };
 
+static inline void native_add_filter(struct native *n, enum seccomp_filter filter)
+{
+	n->filters[n->n_filters++] = seccomp_program(filter, SECCOMP_ARCH_NATIVE);
+}
+
 /* The whole of steps 3 to 8 in the child; a spawn_request's `child`. */
 CHILD_SAFE int native_child(void *data, int error_fd);
 /* The same without namespaces and mounts: steps 6 to 8. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Step 6, in the child: securebits, bounding set, ambient set, capabilities,
- * no_new_privs - in this order, because each later one takes away what an earlier one
- * needs - and then a look at what the kernel says is left.
+ * Step 6, in the child: securebits, bounding set, capabilities, ambient set,
+ * no_new_privs - in this order, because a later one takes away what an earlier one needs,
+ * and ambient are only capabilities that are held and inheritable - and then a look at
+ * what the kernel says is left.
  */
 #include <errno.h>
 #include <linux/capability.h>
