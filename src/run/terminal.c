@@ -37,9 +37,10 @@ struct relay {
 struct terminal {
 	struct run *run;
 	int user;		/* descriptor of the user's terminal */
-	bool input;		/* standard input is the terminal */
-	bool output;		/* and standard output */
-	bool on_demand;		/* keys may be for another program of the user's pipe */
+	bool input;		/* keys are read from it */
+	bool alone;		/* standard input and output are the terminal */
+	bool on_demand;		/* keys may be for another program of the user's pipe ... */
+	bool settles;		/* ... until the command has asked for one */
 	bool raw;
 	struct termios before;	/* the user's settings, while raw */
 	int slave;		/* of a terminal made here; -1: it was made inside */
@@ -69,7 +70,7 @@ static void make_raw(struct terminal *t)
 	raw = t->before;
 	cfmakeraw(&raw);
 	/* Others show something here meanwhile. */
-	if (!t->output)
+	if (!t->alone)
 		raw.c_oflag = t->before.c_oflag;
 	t->raw = tcsetattr(t->user, TCSANOW, &raw) == 0;
 }
@@ -85,10 +86,19 @@ static void find_reader(void *data, const struct tree_process *p, bool wrapper)
 		*found = procfs_reads_terminal(line.thread);
 }
 
+/* Who wants each key by itself set the command's terminal so; it may wait in poll(2). */
+static bool takes_keys(const struct terminal *t)
+{
+	struct termios inner;
+
+	return t->master.fd >= 0 && tcgetattr(t->master.fd, &inner) == 0 &&
+	       !(inner.c_lflag & ICANON);
+}
+
 /* Is what is typed for the command? In `cordon run make | less` it is for less. */
 static bool is_wanted(const struct terminal *t)
 {
-	bool found = !t->on_demand;
+	bool found = !t->on_demand || takes_keys(t);
 
 	if (!found)
 		tree_each(&t->run->tree, find_reader, &found);
@@ -103,6 +113,7 @@ void terminal_enter(struct terminal *t)
 		terminal_leave(t);
 	else if (!t->raw) {
 		make_raw(t);
+		t->on_demand &= !t->settles;
 		terminal_resize(t);
 		watch_all(t);
 	}
@@ -359,7 +370,7 @@ static void imitate(struct terminal *t)
 	struct termios settings;
 
 	if (tcgetattr(t->user, &settings) == 0) {
-		if (!t->input || !t->output)
+		if (!t->alone)
 			settings.c_oflag &= ~(tcflag_t)OPOST;
 		tcsetattr(t->master.fd, TCSANOW, &settings);
 	}
@@ -552,11 +563,12 @@ int terminal_make(struct arena *a, const struct part_input *in, struct run_part 
 	fd = first_stream(streams);
 	set_watches(t);
 	t->user = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	t->input = streams & 1u;
-	t->output = streams & 2u;
-	t->on_demand = !t->output && !in->options->capture;
+	t->alone = (streams & 3u) == 3u;
+	t->on_demand = !t->alone && !in->options->capture;
+	t->settles = streams & 2u;
+	t->input = !in->options->stdin_null;
 	if (t->input)
-		t->typed.fd = open_again(0, O_RDONLY);
+		t->typed.fd = open_again(fd, O_RDONLY);
 	t->shown.fd = open_again(streams & 2u ? 1 : fd, O_WRONLY);
 	*part = (struct run_part){ .name = stage, .begin = begin, .end = end, .data = t };
 	if (in->launch->hands_over & HANDOVER_BIT(TERMINAL)) {

@@ -6,10 +6,10 @@
  * control) and the user's is as it was when the run is over.
  *
  * Every standard stream that is a terminal becomes the new one; pipes and files stay what
- * they are. The user's terminal is in raw mode meanwhile, if standard input is one of
- * them and while cordon is in the foreground; it is never waited for. When the output goes
- * into a pipe, whose other end may be a pager that reads keys, that is so only while the
- * command waits for input.
+ * they are. The user's terminal is in raw mode meanwhile, while cordon is in the foreground;
+ * it is never waited for. When input or output is a pipe, at whose other end there may be
+ * somebody who reads keys, that is so only while the command waits for keys itself; a pager at
+ * the end of a pipe has them from then on.
  *
  * Ctrl-C and its kin are the business of the new terminal where the command has it as
  * its controlling terminal. Where it does not (bubblewrap), and for Ctrl-Z where the

@@ -64,6 +64,44 @@ handled() {
 	refute_contains "refused"
 }
 
+# Input or output is a pipe or a file, and the command asks the terminal.
+asks() {
+	works native
+	run -0 in_terminal $'hello\n' timeout --foreground 60 sh -c "$1" "$CORDON"
+	assert_contains "got hello"
+	assert_matches ' 0 [0-9]+$'
+}
+
+@test "keys reach a command that reads a pipe" {
+	asks 'seq 3 | "$0" run -q --backend native -- sh -c "echo up; read x </dev/tty; echo got \$x"'
+}
+
+@test "keys reach a command that reads a file and writes a pipe" {
+	asks '"$0" run -q --backend native -- sh -c "echo up; read x </dev/tty; echo got \$x" </dev/null | cat'
+}
+
+@test "keys reach a command that takes them one by one, behind a pipe" {
+	asks 'seq 3 | "$0" run -q --backend native -- python3 -c "
+import os, select, termios, tty
+fd = os.open(\"/dev/tty\", os.O_RDWR)
+tty.setcbreak(fd)
+print(\"up\", flush=True)
+text = b\"\"
+while not text.endswith(b\"\n\"):
+    select.select([fd], [], [])
+    text += os.read(fd, 1)
+print(\"got\", text.decode())
+"'
+}
+
+@test "keys stay with who is before the command in the pipe" {
+	works native
+	run -0 in_terminal $'hello\n' sh -c \
+		'sh -c "echo up >&2; read x </dev/tty; echo \$x" | "$0" run -q --backend native -- sed "s/^/got /"' \
+		"$CORDON"
+	assert_contains "got hello"
+}
+
 @test "Ctrl-C ends what the command waits for, native" {
 	works native
 	interrupt "$CORDON" run -q --backend native
