@@ -219,6 +219,23 @@ int move_name(int from, const char *name, int to, const char *as, enum move_acro
 	return copy_across(&c, from, name, to, as);
 }
 
+static bool has_other_names(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_nlink > 1;
+}
+
+int move_apart(int from, const char *name, int to, const char *as)
+{
+	struct copying c = { MOVE_BYTES_MAX, MOVE_ENTRIES_MAX };
+
+	if (has_other_names(from, name) && copy_across(&c, from, name, to, as) == 0)
+		return 0;
+	return move_name(from, name, to, as, MOVE_SOME);
+}
+
 int move_aside(int dir, const char *name, char ret_name[NAME_MAX + 1])
 {
 	uint64_t random[2];

@@ -132,11 +132,11 @@ int quarantine_take(struct quarantine *q, int dir, const char *name, struct str 
 static int move_in(const struct quarantine *q, const struct quarantine_ticket *t, const char *as)
 {
 	mode_t former;
-	int r = move_name(t->dir, t->name, q->held, as, MOVE_SOME);
+	int r = move_apart(t->dir, t->name, q->held, as);
 
 	if (r != -EACCES || fd_open_up(t->dir, &former) < 0)
 		return r;
-	r = move_name(t->dir, t->name, q->held, as, MOVE_SOME);
+	r = move_apart(t->dir, t->name, q->held, as);
 	fd_set_mode(t->dir, former);
 	return r;
 }

@@ -84,6 +84,55 @@ static const struct quarantined *only(void)
 	return &list.items.at[0];
 }
 
+static void holds(const char *path, const char *text)
+{
+	char got[64] = "";
+	FILE *f = fopen(path, "re");
+
+	cr_assert(f, "%s", path);
+	cr_assert(fgets(got, sizeof(got), f) || !*text);
+	fclose(f);
+	cr_assert_str_eq(got, text);
+}
+
+Test(quarantine, a_file_with_another_name_cannot_be_changed_under_that)
+{
+	const char *kept, *back;
+	struct stat st;
+
+	write_file(in_work("user's"), "before");
+	cr_assert_eq(chmod(in_work("user's"), 0640), 0);
+	cr_assert_eq(link(in_work("user's"), in_work("taken")), 0);
+	kept = take("taken");
+	write_file(in_work("user's"), "changed");
+	holds(kept, "before");
+	cr_assert_eq(stat(kept, &st), 0);
+	cr_assert_eq(st.st_mode & 0777, 0640);
+	cr_assert_eq(stat(in_work("user's"), &st), 0);
+	cr_assert_eq(st.st_nlink, 1);
+	holds(in_work("user's"), "changed");
+	quarantine_release(&q);
+	cr_assert_eq(quarantine_restore(&a, only(), NULL, &back, &err), 0, "%s", err.message);
+	holds(in_work("taken"), "before");
+}
+
+/* It must not stay where it is. */
+Test(quarantine, a_file_with_another_name_that_cannot_be_copied_is_moved)
+{
+	struct stat here, there;
+
+	write_file(in_work("first"), "x");
+	take("first");
+	/* A copy does not begin beside another one. */
+	cr_assert_eq(mkdir(arena_printf(&a, "%s/.cordon-moving-%d", q.dir, (int)getpid()), 0700),
+		     0);
+	write_file(in_work("user's"), "before");
+	cr_assert_eq(link(in_work("user's"), in_work("taken")), 0);
+	cr_assert_eq(stat(take("taken"), &there), 0);
+	cr_assert_eq(stat(in_work("user's"), &here), 0);
+	cr_assert_eq(here.st_ino, there.st_ino);
+}
+
 Test(quarantine, an_entry_says_where_it_came_from)
 {
 	const char *names[] = { "f", "caf\xe9\n", "\\x41", "l", "d" }, *kept = NULL;
