@@ -68,12 +68,31 @@ static bool is_confined(const struct plan *plan)
 	return plan->policy->confined && strcmp(plan->backend, passthrough_backend.name) != 0;
 }
 
+/* The operation that says what is at a path: the nearest at or above it. Unlike
+ * plan_shown_by it knows links, which a program may be spelled through. */
+static const struct op *shown_by(const struct plan *plan, struct str path)
+{
+	const struct op *nearest = NULL;
+
+	vec_each(op, &plan->ops) {
+		bool shapes = op->kind >= OP_ROOT_EMPTY && op->kind <= OP_SOCKET;
+		size_t least = nearest ? nearest->path.n : 0;
+
+		/* Permission to execute shows a path unless another operation made it. */
+		if (op->kind == OP_EXEC && nearest)
+			shapes = op->path.n > least;
+		if (shapes && op->path.n >= least && path_below(path, op->path))
+			nearest = op;
+	}
+	return nearest;
+}
+
 /* A directory of the sandbox's own is empty when the command starts. The kernel would
  * only say that there is no such file, which the user can see is not so. */
 static int check_visible(const struct plan *plan, struct str path, const char *program,
 			 struct cordon_error *err)
 {
-	const struct op *op = is_confined(plan) ? plan_shown_by(plan, path, NULL) : NULL;
+	const struct op *op = is_confined(plan) ? shown_by(plan, path) : NULL;
 	bool private = op && (op->kind == OP_TMPFS || op->kind == OP_DEV || op->kind == OP_CACHE ||
 			      op->kind == OP_SHARED_TMP);
 
