@@ -267,6 +267,9 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	if (result->debris)
 		out_loud("could not remove %s, which was made for the run", result->debris);
 	say_quarantined(result);
+	if (result->relay_lost)
+		out_loud("cordon-relay ended before the command did; from then on no host could "
+			 "be reached");
 	if (result->survivors)
 		out_note(r->o, "%zu process%s that the command left running %s ended",
 			 result->survivors, result->survivors == 1 ? "" : "es",

@@ -12,6 +12,8 @@
 #include "report/summary.h"
 #include "run/look.h"
 
+/* Hosts that were not reached; the result has them all. */
+#define FAILURES_SAID 5
 #define TEXT_MAX ((size_t)1 << 20)
 #define LOOK_MEMORY_MAX ((size_t)256 << 20)
 #define INFER_MEMORY_MAX ((size_t)64 << 20)
@@ -128,6 +130,21 @@ static void say_powerless(const struct ending *e, const struct run_result *resul
 			 program.p);
 }
 
+/* A program that was allowed to connect only sees that the connection was reset. */
+static void print_failures(struct buf *b, const struct run_result *result)
+{
+	unsigned said = 0;
+
+	for (size_t i = 0; i < result->n_hosts && said < FAILURES_SAID; i++) {
+		const struct run_host *h = &result->hosts[i];
+
+		if (!h->failure)
+			continue;
+		buf_addf(b, "%s:%u was not reached: %s\n", h->host, h->port, h->failure);
+		said++;
+	}
+}
+
 void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
@@ -138,6 +155,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 		return;
 	if (!opts_given(e->o, OPTION_WATCH))
 		violations_summary(&b, e->violations, &e->advisor);
+	print_failures(&b, result);
 	changes_print(&b, &e->changes);
 	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)
 		out_note(e->o, "%.*s", STR_ARG(line));

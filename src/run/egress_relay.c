@@ -171,6 +171,7 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 	if (report->outcome == RELAY_FORBIDDEN)
 		note_forbidden(r, h, report);
 	c->host = NULL;
+	r->n_active--;
 	c->next_free = r->first_free;
 	r->first_free = report->id;
 }
@@ -202,6 +203,7 @@ static void control_ready(void *data, uint32_t events)
 	if (take_report(r))
 		return;
 	close_control(r);
+	r->lost = true;
 	r->gone(r->data);
 }
 
@@ -248,6 +250,7 @@ enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct ho
 	}
 	r->first_free = r->connections[q.id].next_free;
 	r->connections[q.id] = (struct egress_connection){ .host = h, .since = loop_now() };
+	r->n_active++;
 	fd_close(fd);
 	return EGRESS_RELAY_SENT;
 }
@@ -268,12 +271,13 @@ static void drain(struct egress_relay *r)
 
 void egress_relay_end(struct egress_relay *r, struct run_result *result)
 {
-	if (r->control.fd >= 0) {
+	if (r->control.fd >= 0 && r->n_active) {
 		loop_unwatch(run_loop(r->run), &r->control);
 		drain(r);
 	}
 	close_control(r);
 	spawn_discard(&r->process);
+	result->relay_lost = r->lost;
 	result->hosts = r->hosts;
 	result->n_hosts = r->n_hosts;
 	result->more_hosts = r->others.count;

@@ -32,6 +32,8 @@ struct egress_relay {
 	struct run_host others; /* those that do not fit */
 	struct egress_connection connections[RELAY_CONNECTIONS_MAX];
 	uint32_t first_free;
+	size_t n_active;
+	bool lost; /* it ended by itself */
 };
 
 /* Before the run, so that it is no process of the run. */

@@ -70,6 +70,7 @@ struct run_result {
 	const struct run_host *hosts; /* in the arena of the run */
 	size_t n_hosts;
 	uint64_t more_hosts; /* connections to others */
+	bool relay_lost; /* what reaches hosts ended before the run did */
 	bool captured;
 	struct run_stream out, err;
 	/* The end of what the command's terminal showed; empty when it had none. */
