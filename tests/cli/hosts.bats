@@ -238,6 +238,49 @@ assert get("ok.test")'
 	assert_output ok.test
 }
 
+@test "H65 H66 names that only look like a listed one" {
+	in_python 'ok.test,*.wild.test' '
+def code(*labels):
+    u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    u.settimeout(20)
+    u.sendto(struct.pack(">6H", 7, 0x100, 1, 0, 0, 0) +
+             b"".join(bytes([len(l)]) + l for l in labels) + b"\0\0\1\0\1", ("127.0.0.1", 53))
+    a = u.recv(4096)
+    return a[3] & 15, a[7]
+assert code(b"OK", b"tEsT") == (0, 1) and code(b"x", b"wild", b"test") == (0, 1)
+for labels in ([b"ok.test"], [b"ok\0", b"test"], [b"ok", b"test\0"], [b"ok", b"test", b"evil"],
+               [b"evil\0", b"wild", b"test"], [b"a.b", b"wild", b"test"], [b"a b", b"wild", b"test"],
+               [b"u@h", b"wild", b"test"], [b"%61", b"wild", b"test"], [b"\xc3\xa9", b"wild", b"test"],
+               [b"-a", b"wild", b"test"], [b"*", b"wild", b"test"], [b"evilwild", b"test"],
+               [b"wild", b"test"], [b"x.wild", b"test"], [b"198.18.0.1"], [b"127", b"1"]):
+    assert code(*labels) == (3, 0), labels'
+	run -0 cat "$LAB/asked"
+	assert_output ""
+}
+
+@test "H62 one run has nothing from the relay of another" {
+	run --separate-stderr lab bash -c '
+"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+until pidof cordon-relay >/dev/null; do sleep 0.01; done
+"$0" run --json --backend native --allow-network=other.test -- /usr/bin/python3 -c "
+import socket
+socket.create_connection((\"other.test\", 80), 20)
+for i in range(1, 6):
+    for port in 22, 80, 443, 8080:
+        a = \"198.18.0.%d\" % i
+        s = socket.socket()
+        s.settimeout(20)
+        try:
+            s.connect((a, port))
+            s.sendall(b\"GET / HTTP/1.0\r\n\r\n\")
+            got = s.recv(1)
+        except OSError:
+            got = b\"\"
+        assert not got or (i == 1 and port in (80, 443, 8080)), (a, port)
+"' "$CORDON"
+	assert_json '.exit_code == 0 and ([.hosts[].host] | unique) == ["other.test"]'
+}
+
 @test "H64 an empty list allows nothing" {
 	printf '[sandbox]\nnetwork = []\n' >config.toml
 	mkdir -p "$HOME/.cordon"
