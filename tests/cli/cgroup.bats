@@ -7,7 +7,7 @@ load helper
 setup() {
 	cordon_setup
 	cordon doctor --json | jq -e '.capabilities[] | select(.name == "cgroup2") | .value == 1' \
-		>/dev/null || skip "no cgroup v2 is delegated to this user"
+		>/dev/null || lacking cgroup2 "no cgroup v2 is delegated to this user"
 	MOUNT=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	mkfifo up go
 }

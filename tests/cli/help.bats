@@ -71,7 +71,7 @@ commands=(run explain profile policy config cache quarantine doctor status compl
 }
 
 @test "standard output full or closed is an error" {
-	[ -w /dev/full ] || skip "no /dev/full"
+	[ -w /dev/full ] || must_or_skip "no /dev/full"
 	local command
 	for command in help version "status" "config show" "policy render" "explain /" "status --json"; do
 		run -125 bash -c '"$1" $2 >/dev/full' - "$CORDON" "$command"

@@ -75,9 +75,28 @@ is_root() {
 
 # For something this machine lacks although it has to work: a skip for a
 # developer, a failure where CORDON_MUST_WORK=1. Plain `skip` is for what does not
-# apply (a test for root run by a user).
+# apply: a test for root run by a user, for the static program in a sanitizer build, for
+# another architecture. tools/check-shell finds any other.
 must_or_skip() {
 	[ "${CORDON_MUST_WORK:-}" = 1 ] && fail "must work here: $*"
+	skip "$*"
+}
+
+# What a machine may lack where everything else must work.
+#
+#	cargo, java	are installed for one user, or not at all
+#	cgroup2		no control group is delegated to whoever runs the tests
+#	clock		the machine does not let a process read its counter of cycles
+#	fsflags		the file system has no flags for files
+#	int80		the kernel is built without 32-bit calls
+HONEST_LACKS=' cargo cgroup2 clock fsflags int80 java '
+
+# lacking NAME WHY: a skip for what is in that list; must work otherwise.
+lacking() {
+	local name=$1
+	shift
+
+	[[ $HONEST_LACKS == *" $name "* ]] || fail "not in HONEST_LACKS: $name"
 	skip "$*"
 }
 

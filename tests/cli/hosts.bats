@@ -109,7 +109,7 @@ assert refused("other.test") and refused("203.0.113.10")'
 }
 
 @test "Java" {
-	command -v java >/dev/null || skip "java is not installed"
+	command -v java >/dev/null || lacking java "java is not installed"
 	cat >Get.java <<-'END'
 	import java.net.*; import java.net.http.*;
 	class Get { public static void main(String[] a) throws Exception {
@@ -459,7 +459,7 @@ while pidof cordon-relay || pidof sleep; do sleep 0.01; done >/dev/null' "$CORDO
 
 @test "without notification the listed and the usual ports work" {
 	testing=$(dirname "$CORDON")/cordon-testing
-	[ -x "$testing" ] || skip "no build for tests"
+	[ -x "$testing" ] || must_or_skip "no build for tests"
 	export CORDON_CAPS_MASK=seccomp-notify
 	CORDON=$testing in_python ok.test,other.test:8080 '
 assert get("ok.test") and get("ok.test", 8080) and refused("ok.test", 7000)'

@@ -153,11 +153,11 @@ repository() {
 
 @test "cargo: build and run" {
 	# rustup installs for one user, as a rule.
-	command -v cargo >/dev/null || skip "cargo is not this user's"
+	command -v cargo >/dev/null || lacking cargo "cargo is not this user's"
 	# What rustup puts on PATH finds its toolchains in the home of whoever installed it.
 	RUSTUP_HOME=${RUSTUP_HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)/.rustup}
 	export RUSTUP_HOME
-	cargo --version >/dev/null 2>&1 || skip "no toolchain of this user's"
+	cargo --version >/dev/null 2>&1 || lacking cargo "no toolchain of this user's"
 	rm -rf "$HOME/.cargo"
 	mkdir src
 	printf '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n' >Cargo.toml
@@ -277,7 +277,7 @@ END'
 		run -0 env TZ=America/New_York LC_ALL=C.UTF-8 "$CORDON" run -q -p "$profile" -- \
 			sh -c 'date -d @0 +%H; locale charmap; cat /etc/localtime >/dev/null &&
 				ls /etc/ssl/certs >/dev/null && readlink -e /etc/alternatives/awk'
-		[ -e /usr/share/zoneinfo/America/New_York ] || skip "no time zones here"
+		[ -e /usr/share/zoneinfo/America/New_York ] || must_or_skip "no time zones here"
 		assert_equal "${lines[0]}" 19
 		assert_equal "${lines[1]}" UTF-8
 		assert_contains awk
@@ -286,7 +286,7 @@ END'
 
 @test "with the network allowed, names are resolved as outside: moderate and strict" {
 	local profile
-	[ -e /etc/resolv.conf ] || skip "no /etc/resolv.conf here"
+	[ -e /etc/resolv.conf ] || must_or_skip "no /etc/resolv.conf here"
 	for profile in moderate strict; do
 		run -0 cordon run -q -p "$profile" --allow-network -- \
 			sh -c 'cat /etc/resolv.conf; getent hosts localhost >&2'

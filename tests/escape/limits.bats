@@ -137,7 +137,7 @@ on_each_backend() {
 }
 
 @test "H74 processor time of children that nobody waits for" {
-	"$ATTACK_PATH" has-clock || skip "the machine does not let the clock be used"
+	"$ATTACK_PATH" has-clock || lacking clock "the machine does not let the clock be used"
 	free burn-unseen 200 30
 	on_each_backend ended cpu --cpu 1s -- "$ATTACK_PATH" burn-unseen 40000 30
 	FLAGS=()

@@ -399,7 +399,7 @@ except OSError as e:
     print(errno.errorcode[e.errno])'
 	}
 	run -0 set_flags env
-	[ -z "$output" ] || skip "the file system here has no flags"
+	[ -z "$output" ] || lacking fsflags "the file system here has no flags"
 	run -0 set_flags "$CORDON" run -q --
 	assert_output ENOTSUP
 }
