@@ -110,6 +110,19 @@ learned_once() {
 	assert_json '.rounds == 1 and (.complete | not) and .exit_code == 1'
 }
 
+@test "hosts that were asked for become a list" {
+	command -v getent >/dev/null || must_or_skip "no getent"
+	cordon run -q --allow-network=a.example true || must_or_skip "no list of hosts here"
+	run -0 --separate-stderr cordon learn -q --rounds 3 --json --merge "$CONFIG" -- \
+		sh -c 'getent hosts a.example && getent hosts b.example'
+	assert_json '[.rules[] | .key + " " + .value] == ["network a.example", "network b.example"]'
+	assert_json '.complete and .exit_code == 0'
+	run -0 --separate-stderr cordon run -p learned --report all --json -- getent hosts b.example
+	assert_json '.violations == [] and (.stdout | test("b.example"))'
+	run --separate-stderr cordon run -p learned --json -- getent hosts c.example
+	assert_json '[.violations[].object] == ["c.example"]'
+}
+
 @test "names in one directory become the directory" {
 	local i
 	for i in 1 2 3 4 5; do echo "$i" >"$HOME/data/$i"; done
