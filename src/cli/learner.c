@@ -293,26 +293,31 @@ static bool opens_closed(const struct learner *l, const struct policy *before,
 	return false;
 }
 
-/* NULL: the rule does what it is for and nothing that it must not. */
-static const char *try(struct learner *l, const struct explainer *e, const struct refusals *all,
-		       const struct learn_rule *rule, const char *text)
+/* *ret_why stays NULL when the rule does what it is for and nothing that it must not. */
+static int try_rule(struct learner *l, const struct explainer *e, const struct refusals *all,
+		    const struct learn_rule *rule, const char *text, const char **ret_why,
+		    struct cordon_error *err)
 {
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };
-	struct amendment change = { rule->key, text };
+	struct amendment change = { rule->key, text, NULL };
 	const struct backend *backend;
 	struct situation changed;
-	struct cordon_error err;
 	struct plan *plan;
+	int r = explainer_rebuild(e, &a, &change, 1, &changed, err);
 
-	if (explainer_rebuild(e, &a, &change, 1, &changed, &err) < 0 ||
-	    situation_plan(&changed, &e->setup.caps, &backend, &plan, &err) < 0)
-		return arena_dup(l->o->arena, str_of(err.message));
-	vec_each(r, &all->list)
-		if (!r->left_out && learn_answers(rule, r) && !is_allowed(changed.policy, r))
-			return "no single rule allows it";
+	if (r == 0)
+		r = situation_plan(&changed, &e->setup.caps, &backend, &plan, err);
+	if (r < 0) {
+		*ret_why = arena_dup(l->o->arena, str_of(err->message));
+		return r == -CORDON_E_NOMEM || !*ret_why ? err_nomem(err, stage) : 0;
+	}
+	vec_each(refusal, &all->list)
+		if (!refusal->left_out && learn_answers(rule, refusal) &&
+		    !is_allowed(changed.policy, refusal))
+			*ret_why = "no single rule allows it";
 	if (opens_closed(l, e->setup.situation.policy, changed.policy))
-		return "a secret or a file that decides what runs later would be open, too";
-	return NULL;
+		*ret_why = "a secret or a file that decides what runs later would be open, too";
+	return 0;
 }
 
 static int leave_out(struct learner *l, const struct refusals *all, const struct learn_rule *rule,
@@ -337,13 +342,14 @@ static int take_rule(struct learner *l, const struct explainer *e, const struct 
 {
 	struct origin origin = { SOURCE_FLAGS, key_rows[rule->key].flag, 0, 0 };
 	const char *text = spell(l, e, rule->place);
-	const char *why = text ? try(l, e, all, rule, text) : NULL;
+	const char *why = NULL;
 	int r;
 
 	if (!text)
 		return err_nomem(err, stage);
-	if (why)
-		return leave_out(l, all, rule, why, err);
+	r = try_rule(l, e, all, rule, text, &why, err);
+	if (r < 0 || why)
+		return r < 0 ? r : leave_out(l, all, rule, why, err);
 	++*count;
 	r = keep_rule(l,
 		      &(struct learner_rule){ { rule->key, text }, rule->program, rule->refusals },
