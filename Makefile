@@ -24,7 +24,7 @@ help:	## this list
 run:	## install what is missing, build, and show what cordon does
 	@tools/deps build
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
-	@$(NINJA) -C $(BUILD) cordon
+	@$(NINJA) -C $(BUILD) cordon cordon-relay
 	@tools/demo $(BUILD)/cordon
 
 test:	## install what is missing, build, and run every test

@@ -76,12 +76,25 @@ static int want_report(struct lesson *s)
 	return layer_add_text(s->o->arena, &s->o->flags, KEY_REPORT, STR("all"), &origin, &s->err);
 }
 
+/* A project file only narrows: with a profile in it, no run there would start. */
+static int check_merge(const struct lesson *s, struct cordon_error *err)
+{
+	const char *file = s->o->value[OPTION_MERGE];
+
+	if (!file || !str_eq(path_last(str_of(file)), STR(".cordon.toml")))
+		return 0;
+	err_set(err, CORDON_E_USAGE, 0, "usage", "a project file may not define profiles: %s",
+		quote(str_of(file)).text);
+	return err_hint(err, "--merge ~/.cordon/config.toml, and run with -p %s", s->name);
+}
+
 static int before(void *data, const struct setup *setup, struct cordon_error *err)
 {
 	struct lesson *s = data;
+	int r = check_merge(s, err);
 
-	if (s->rounds)
-		return 0;
+	if (s->rounds || r < 0)
+		return r;
 	s->base = setup->plan->policy->profile;
 	s->workdir = setup->situation.places.workdir;
 	if (strcmp(s->base, s->name) == 0 && !opts_given(s->o, OPTION_MERGE)) {
@@ -247,6 +260,7 @@ static void print_head(struct buf *b, const struct lesson *s)
 static void say_rest(const struct lesson *s)
 {
 	const struct opts *o = s->o;
+	bool succeeded = s->cause == RUN_CAUSE_exited && s->exit_code == 0;
 
 	vec_each(r, &s->learner.last.left_out) {
 		autobuf struct buf b = buf_make(TEXT_MAX);
@@ -254,7 +268,7 @@ static void say_rest(const struct lesson *s)
 		print_left_out(&b, r);
 		out_note(o, "left out: %s", b.p);
 	}
-	if (s->cause != RUN_CAUSE_exited || s->exit_code != 0)
+	if (!succeeded)
 		out_note(o, "the command did not succeed in the last round (%s%s)",
 			 run_cause_meaning(s->cause),
 			 s->cause == RUN_CAUSE_exited ? ", with a status that is not 0" : "");
@@ -264,7 +278,9 @@ static void say_rest(const struct lesson *s)
 		out_note(o, "it was refused something that is granted now: learn again, or use "
 			    "--rounds, to see what it does then");
 	else if (!s->learner.rules.n && !s->learner.last.left_out.n)
-		out_note(o, "nothing was refused: the profile %s is enough", s->base);
+		out_note(o, succeeded ? "nothing was refused: the profile %s is enough"
+				      : "no refusal was seen under the profile %s",
+			 s->base);
 }
 
 static json_t *rules_to_json(const struct lesson *s)

@@ -146,6 +146,11 @@ static int unknown_flag(struct parser *p, struct str flag)
 	const char *near = nearest_flag(p->opts, flag);
 
 	err_set(p->err, CORDON_E_USAGE, 0, stage, "unknown option %s", quote(flag).text);
+	/* The nearest would be the opposite. */
+	if (str_eq(flag, STR("--no-allow-network")) || str_eq(flag, STR("--no-network")))
+		return err_hint(p->err, "did you mean --allow-network=off?");
+	if (near && str_starts(flag, STR("--no-")) != str_starts(str_of(near), STR("--no-")))
+		near = NULL;
 	if (near)
 		return err_hint(p->err, "did you mean %s?", near);
 	return err_hint(p->err, "'cordon help%s%s' lists the options",

@@ -141,10 +141,9 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 	/* A program that may not even be read needs its loader and libraries too. */
 	if (!d.exec_rule && d.data == ACCESS_NONE)
 		return err_hint(err,
-				"no program can start without its loader and libraries: "
-				"--allow-read @runtime --allow-exec @system-exec; a program "
-				"outside the system's directories also needs --allow-read and "
-				"--allow-exec of its own path");
+				"it needs its loader and libraries: --allow-read @runtime "
+				"--allow-exec @system-exec; elsewhere also --allow-read and "
+				"--allow-exec of its path");
 	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
 			program);
 }

@@ -216,3 +216,19 @@ extends = "strict"'; do
 	refute_file ran
 	run -127 cordon learn -- no-such-program
 }
+
+@test "a project file is not merged into, and nothing is run" {
+	printf '[sandbox]\nnetwork = "off"\n' >.cordon.toml
+	cp .cordon.toml before
+	run -125 cordon learn --merge .cordon.toml -- touch ran
+	assert_contains 'a project file may not define profiles'
+	cmp .cordon.toml before
+	refute_file ran
+	run -0 cordon run -q -- true
+}
+
+@test "a command that fails is not told that its profile is enough" {
+	run cordon learn -- false
+	assert_contains 'no refusal was seen'
+	refute_contains 'is enough'
+}

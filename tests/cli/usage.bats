@@ -210,3 +210,10 @@ refused() {
 	[[ $stderr == *"--result fd:1"* ]] || fail "no hint" "$(outcome)"
 	refute_file ./-
 }
+
+@test "the opposite of a flag is never suggested" {
+	run -125 cordon run --no-allow-network -- true
+	assert_contains 'did you mean --allow-network=off?'
+	run -125 cordon run --no-allow-write -- true
+	refute_contains 'did you mean --allow-write'
+}
