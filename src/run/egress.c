@@ -207,7 +207,7 @@ static void rest(struct egress *e, uint64_t ms)
 
 static void hand_over(struct egress *e, const struct host *target, int fd)
 {
-	if (egress_relay_send(&e->relay, target, &fd) == EGRESS_RELAY_BUSY) {
+	if (e->waiting < 0 && egress_relay_send(&e->relay, target, &fd) == EGRESS_RELAY_BUSY) {
 		e->waiting = fd;
 		e->waiting_for = *target;
 		rest(e, BUSY_MS);

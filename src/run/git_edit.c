@@ -4,13 +4,44 @@
 
 #include <stddef.h>
 
+#include "run/git_config.h"
+
+/* A section that settings are read in or added to; kind is empty for any other than a
+ * branch or submodule. */
 struct section {
-	struct str header; /* its line; empty before the first */
-	struct str body;
-	struct str all;
+	struct str kind, name;
 };
 
 typedef bool value_fn(struct str before, struct str value);
+
+/* --- what is there -------------------------------------------------------------- */
+
+struct search {
+	struct str kind, name, key;
+	bool found;
+};
+
+/* "kind.name.key"; a name may have dots. */
+static void compare(void *data, struct str key, struct str value)
+{
+	struct search *s = data;
+	size_t n = s->kind.n + 1 + s->name.n + 1 + s->key.n;
+
+	(void)value;
+	if (key.n != n || !str_starts(key, s->kind) || !str_ends(key, s->key))
+		return;
+	key = str_skip(key, s->kind.n);
+	s->found |= key.p[0] == '.' && key.p[1 + s->name.n] == '.' &&
+		    str_eq(str_take(str_skip(key, 1), s->name.n), s->name);
+}
+
+static bool is_set(struct str before, struct str kind, struct str name, struct str key)
+{
+	struct search s = { .kind = kind, .name = name, .key = key };
+
+	git_config_read(before, compare, &s);
+	return s.found;
+}
 
 /* --- values --------------------------------------------------------------------- */
 
@@ -95,23 +126,11 @@ static bool is_url(struct str before, struct str value)
 	return false;
 }
 
-/* "." is the repository itself. Any other must be called by a name that has a section:
- * otherwise git takes it for an address. */
+/* "." is the repository itself. Any other must be called by a name that has an address:
+ * otherwise git takes the name for one. */
 static bool is_remote(struct str before, struct str value)
 {
-	struct str line, name;
-
-	if (str_eq(value, STR(".")))
-		return true;
-	while (before.n) {
-		str_cut(before, '\n', &line, &before);
-		if (!str_starts(line, STR("[remote \"")) || !str_ends(line, STR("\"]")))
-			continue;
-		name = str_skip(line, sizeof("[remote \"") - 1);
-		if (str_eq(str_take(name, name.n - 2), value))
-			return true;
-	}
-	return false;
+	return str_eq(value, STR(".")) || is_set(before, STR("remote"), value, STR("url"));
 }
 
 /* --- sections ------------------------------------------------------------------- */
@@ -128,101 +147,88 @@ static const struct {
 	{ STR("submodule"), STR("url"), is_url },
 };
 
-static bool next_section(struct str *rest, struct section *ret)
-{
-	struct str left, line;
-
-	if (!rest->n)
-		return false;
-	*ret = (struct section){ .all = *rest };
-	str_cut(*rest, '\n', &line, &left);
-	if (line.p[0] == '[')
-		ret->header = line;
-	else
-		left = *rest;
-	ret->body = left;
-	while (left.n && left.p[0] != '[')
-		str_cut(left, '\n', &line, &left);
-	ret->all.n -= left.n;
-	ret->body.n -= left.n;
-	*rest = left;
-	return true;
-}
-
 /* [kind "name"] */
-static bool read_header(struct str header, struct str *ret_kind)
+static bool read_header(struct str line, struct section *ret)
 {
 	struct str name;
 
-	if (!str_starts(header, STR("[")) || !str_ends(header, STR("\"]")))
+	if (!str_starts(line, STR("[")) || !str_ends(line, STR("\"]")))
 		return false;
-	header = str_skip(str_take(header, header.n - 2), 1);
-	str_cut(header, ' ', ret_kind, &name);
-	return str_starts(name, STR("\"")) && is_plain(str_skip(name, 1)) && !has(name, STR(".."));
+	line = str_skip(str_take(line, line.n - 2), 1);
+	str_cut(line, ' ', &ret->kind, &name);
+	ret->name = str_skip(name, 1);
+	return str_starts(name, STR("\"")) && is_plain(ret->name) && !has(name, STR("..")) &&
+	       (str_eq(ret->kind, STR("branch")) || str_eq(ret->kind, STR("submodule")));
 }
 
-static bool is_fine_setting(struct str before, struct str kind, struct str line)
+/* "\tkey = value" */
+static bool read_setting(struct str line, struct str *ret_key, struct str *ret_value)
+{
+	if (!str_starts(line, STR("\t")))
+		return false;
+	str_cut(str_skip(line, 1), ' ', ret_key, ret_value);
+	if (!str_starts(*ret_value, STR("= ")))
+		return false;
+	*ret_value = str_skip(*ret_value, 2);
+	return is_plain(*ret_value);
+}
+
+static bool may_set(struct str before, const struct section *in, struct str line)
 {
 	struct str key, value;
 
-	if (!str_starts(line, STR("\t")))
+	if (!read_setting(line, &key, &value) || is_set(before, in->kind, in->name, key))
 		return false;
-	str_cut(str_skip(line, 1), ' ', &key, &value);
-	if (!str_starts(value, STR("= ")))
-		return false;
-	value = str_skip(value, 2);
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		if (str_eq(settings[i].section, kind) && str_eq(settings[i].key, key))
-			return is_plain(value) && settings[i].is_fine(before, value);
+		if (str_eq(settings[i].section, in->kind) && str_eq(settings[i].key, key))
+			return settings[i].is_fine(before, value);
 	return false;
 }
 
-static bool is_harmless(struct str before, const struct section *s)
+/* The section that a setting at the end would be in, when it is as git writes it. */
+static bool find_last(struct str before, struct section *ret)
 {
-	struct str kind, line, rest = s->body;
+	struct str line, key, value;
+	bool known = false;
 
-	if (!read_header(s->header, &kind))
-		return false;
-	while (rest.n) {
-		str_cut(rest, '\n', &line, &rest);
-		if (!is_fine_setting(before, kind, line))
-			return false;
+	while (before.n) {
+		str_cut(before, '\n', &line, &before);
+		if (str_starts(line, STR("[")))
+			known = read_header(line, ret);
+		else
+			known = known && read_setting(line, &key, &value);
 	}
-	return str_eq(kind, STR("branch")) || str_eq(kind, STR("submodule"));
+	return known;
 }
 
-/* The next one that must stay as it is; false at the end. */
-static bool next_fixed(struct str before, struct str *rest, struct section *ret)
-{
-	while (next_section(rest, ret))
-		if (!is_harmless(before, ret))
-			return true;
-	return false;
-}
-
-/* A line that goes on would swallow the header that follows it, a missing end the first
- * line that is added. */
+/* A line that goes on would swallow what follows it. */
 static bool has_whole_lines(struct str text)
 {
 	return text.n <= GIT_EDIT_BYTES_MAX && (!text.n || text.p[text.n - 1] == '\n') &&
-	       !has(text, STR("\\\n")) && !has(text, (struct str){ "", 1 });
+	       !has(text, STR("\\\n")) && str_find(text, '\r') == text.n &&
+	       str_find(text, '\0') == text.n;
 }
 
-bool git_edit_is_harmless(struct str before, struct str after)
+bool git_edit_is_harmless(struct str before, struct str after, struct str *ret_added)
 {
-	struct str was_rest = before, is_rest = after;
-	struct section was, is;
+	struct section in;
+	struct search nothing = { 0 };
+	bool known = find_last(before, &in);
+	struct str line, rest;
 
-	if (!has_whole_lines(before) || !has_whole_lines(after))
+	if (!git_config_read(before, compare, &nothing) || !has_whole_lines(before) ||
+	    !has_whole_lines(after) || !str_starts(after, before))
 		return false;
-	for (;;) {
-		bool more = next_fixed(before, &was_rest, &was);
-
-		if (more != next_fixed(before, &is_rest, &is))
-			return false;
-		if (!more)
-			return true;
-		if (!str_eq(was.all, is.all))
+	rest = str_skip(after, before.n);
+	*ret_added = rest;
+	while (rest.n) {
+		str_cut(rest, '\n', &line, &rest);
+		if (str_starts(line, STR("[")))
+			known = read_header(line, &in);
+		else
+			known = known && may_set(before, &in, line);
+		if (!known)
 			return false;
 	}
+	return true;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * git_edit: a change of a git configuration that cannot make git run something, nor
- * send something elsewhere.
+ * git_edit: what may be added to a git configuration, because it cannot make git run
+ * something, nor send elsewhere what has a place to go.
  *
- * Only sections of branches and submodules may differ, and these only as git itself
- * writes them: one plain setting a line, of those listed in git_edit.c. Everything else
- * must be the same, byte for byte and in the same order, so it does not matter how git
- * reads it. A branch may follow remotes that are there; the remotes themselves stay as
- * they are, for they decide where a push goes.
+ * Only settings of branches and submodules, as git itself writes them: one plain setting a
+ * line, of those listed in git_edit.c, behind all that is there, which stays as it is. A
+ * setting that is there already is not set again. A branch may follow remotes that are
+ * there; the remotes themselves stay, for they decide where a push goes.
  */
 #ifndef CORDON_RUN_GIT_EDIT_H
 #define CORDON_RUN_GIT_EDIT_H
@@ -18,6 +17,7 @@
 
 #define GIT_EDIT_BYTES_MAX 65536
 
-bool git_edit_is_harmless(struct str before, struct str after);
+/* *ret_added: what `after` has more than `before`. */
+bool git_edit_is_harmless(struct str before, struct str after, struct str *ret_added);
 
 #endif

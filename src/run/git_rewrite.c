@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "run/git_edit.h"
 
 #define NAME "/config"
+#define PAGE_BYTES 4096
 
 struct content {
 	char bytes[GIT_EDIT_BYTES_MAX + 1];
@@ -60,40 +62,30 @@ static int read_lock(int dir, const char *name, struct content *ret)
 	return S_ISREG(st.st_mode) ? read_all(fd, ret) : -EPERM;
 }
 
-static int write_all(int fd, const struct content *c)
+/* At the end and within one page: the length grows after the bytes are there, so whoever
+ * reads it meanwhile sees all of it or none. */
+static int append(int fd, const struct content *was, struct str added)
 {
-	for (size_t done = 0; done < c->n;) {
-		ssize_t n = pwrite(fd, c->bytes + done, c->n - done, (off_t)done);
+	ssize_t n;
 
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return ftruncate(fd, (off_t)c->n) < 0 ? -errno : 0;
-}
-
-/* All of it, or what was there: room is made first. */
-static int replace(int fd, const struct content *was, const struct content *wanted)
-{
-	int r = 0;
-
-	if (wanted->n && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)wanted->n) < 0)
-		r = errno == EOPNOTSUPP ? 0 : -errno;
-	if (r == 0)
-		r = write_all(fd, wanted);
-	if (r < 0)
-		write_all(fd, was);
-	return r;
+	if (was->n % PAGE_BYTES + added.n > PAGE_BYTES)
+		return -EPERM;
+	n = pwrite(fd, added.p, added.n, (off_t)was->n);
+	if (n == (ssize_t)added.n)
+		return 0;
+	return n >= 0 && ftruncate(fd, (off_t)was->n) == 0 ? -ENOSPC : -EIO;
 }
 
 int git_rewrite(const struct op *target, int dir, const char *name)
 {
-	autoclose int fd = open(target->path.p, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = open(target->path.p, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct content was, wanted;
+	struct str added;
 	struct stat st;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	/* Of two runs in the same place one writes. */
+	if (fd < 0 || fstat(fd, &st) < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
 	/* What was put in its place on the host is not what is protected. */
 	if (st.st_dev != target->node.dev || st.st_ino != target->node.ino)
@@ -101,7 +93,7 @@ int git_rewrite(const struct op *target, int dir, const char *name)
 	r = read_all(fd, &was);
 	if (r == 0)
 		r = read_lock(dir, name, &wanted);
-	if (r == 0 && !git_edit_is_harmless(text_of(&was), text_of(&wanted)))
+	if (r == 0 && !git_edit_is_harmless(text_of(&was), text_of(&wanted), &added))
 		r = -EPERM;
-	return r < 0 ? r : replace(fd, &was, &wanted);
+	return r < 0 ? r : append(fd, &was, added);
 }

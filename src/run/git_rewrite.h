@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * git_rewrite: git renames its lock file to a configuration that is protected, and the
- * supervisor writes the same content there itself, when it is harmless (git_edit.h).
+ * supervisor adds the same itself, when it is harmless (git_edit.h).
  *
  * What is judged is what is written: the lock file is read once. The configuration stays
- * the same object, for the mount that protects it is on that object; it is written in
- * place, and the lock file, which holds all of the new content, goes only afterwards.
+ * the same object, for the mount that protects it is on that object. It is only added to,
+ * so that nobody who reads it at that moment, or after a crash, sees a mixture.
  */
 #ifndef CORDON_RUN_GIT_REWRITE_H
 #define CORDON_RUN_GIT_REWRITE_H

@@ -189,20 +189,29 @@ config_gains() {
 		$'\n[branch "side"]\n\tremote = origin\n\tmerge = refs/heads/side'
 	config_gains 'git switch -q main; git submodule --quiet init' \
 		$'\n[submodule "lib"]\n\tactive = true\n\turl = '"$SCRATCH/library"
-	run -0 cordon run -q --backend native -- git branch -q -D side
-	run -0 cat .git/config
-	refute_contains '"side"'
 }
 
 @test "a configuration that runs something stays as it was, and it is said" {
 	local before change
 	before=$(cat .git/config)
 	for change in 'core.fsmonitor evil' 'alias.st !evil' 'branch.main.remote https://evil.example' \
-		'submodule.x.update !evil' 'remote.evil.url https://evil.example'; do
+		'submodule.x.update !evil' 'remote.evil.url https://evil.example' \
+		'remote.origin.pushurl https://evil.example'; do
 		# shellcheck disable=SC2086 # two words
 		run cordon run --backend native -- git config $change
 		[ "$status" -ne 0 ] || fail "$change" "$(outcome)"
 		assert_contains "refused: writing $PWD/.git/config"
 		assert_equal "$(cat .git/config)" "$before"
 	done
+}
+
+@test "addresses of remotes in the places that git had before its configuration" {
+	run cordon run -q --backend native -- sh -c '
+		mkdir -p .git/remotes .git/branches
+		echo "URL: $PWD/evil.git" >.git/remotes/origin; echo "$PWD/evil.git" >.git/branches/origin'
+	refute_file .git/remotes/origin
+	refute_file .git/branches/origin
+	mkdir -p .git/branches
+	echo mine >.git/branches/other
+	closed .git/branches/other
 }

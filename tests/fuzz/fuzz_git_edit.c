@@ -42,10 +42,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n = nul ? (size_t)(nul - (const char *)data) : size;
 	struct str before = { (const char *)data, n };
 	struct str after = { (const char *)data + n + (nul ? 1 : 0), size - n - (nul ? 1 : 0) };
+	struct str added;
 	struct sum was = { .listed = true }, is = { .listed = true };
 
-	if (!git_edit_is_harmless(before, after))
+	if (!git_edit_is_harmless(before, after, &added))
 		return 0;
+	CHECK(added.n == after.n - before.n && str_starts(after, before));
 	if (!git_config_read(before, tell, &was))
 		return 0;
 	CHECK(git_config_read(after, tell, &is));

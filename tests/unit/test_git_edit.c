@@ -13,7 +13,9 @@
 
 static bool harmless(const char *before, const char *after)
 {
-	return git_edit_is_harmless(str_of(before), str_of(after));
+	struct str added;
+
+	return git_edit_is_harmless(str_of(before), str_of(after), &added);
 }
 
 static const char *with(const char *added)
@@ -37,11 +39,44 @@ Test(git_edit, what_git_writes_for_branches_and_submodules)
 
 	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
 		cr_assert(harmless(BASE, with(added[i])), "%s", added[i]);
-		cr_assert(harmless(with(added[i]), BASE), "%s", added[i]);
+		cr_assert_not(harmless(with(added[i]), BASE), "%s", added[i]);
 	}
-	cr_assert(harmless(CORE "[branch \"b\"]\n" ORIGIN, BASE), "in the middle");
 	cr_assert(harmless(BASE, BASE));
 	cr_assert(harmless("", "[branch \"b\"]\n\tremote = .\n"));
+}
+
+/* git makes a section by its first setting and adds the others one by one. */
+Test(git_edit, the_last_section_goes_on)
+{
+	static const char begun[] = BASE "[branch \"b\"]\n\tremote = origin\n";
+	static const char other[] = BASE "[branch \"b\"]\n\tpushRemote = .\n";
+
+	cr_assert(harmless(begun, BASE "[branch \"b\"]\n\tremote = origin\n"
+				       "\tmerge = refs/heads/b\n"));
+	cr_assert(harmless(other, BASE "[branch \"b\"]\n\tpushRemote = .\n\trebase = true\n"));
+	cr_assert_not(harmless(BASE, BASE "\turl = ../x\n"), "of a remote");
+	cr_assert_not(harmless(BASE "[branch \"b\"]\n\t[core]\n",
+			       BASE "[branch \"b\"]\n\t[core]\n\trebase = true\n"));
+}
+
+Test(git_edit, what_is_set_is_not_set_again)
+{
+	static const char set[] = BASE "[remote \"pub\"]\n\turl = p\n[Branch \"b\"]\n"
+				       "\tRemote = origin\n[submodule \"x\"]\n\turl = ../x\n";
+	static const char *const added[] = {
+		"[branch \"b\"]\n\tremote = pub\n",
+		"[branch \"b\"]\n\tmerge = refs/heads/b\n\tremote = pub\n",
+		"\turl = ../y\n",
+		"[submodule \"x\"]\n\turl = ../y\n",
+	};
+	char after[512];
+
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
+		snprintf(after, sizeof(after), "%s%s", set, added[i]);
+		cr_assert_not(harmless(set, after), "%s", added[i]);
+	}
+	snprintf(after, sizeof(after), "%s[branch \"c\"]\n\tremote = pub\n", set);
+	cr_assert(harmless(set, after));
 }
 
 Test(git_edit, what_runs_something_or_leads_elsewhere)
@@ -113,6 +148,7 @@ Test(git_edit, what_was_there_stays)
 		BASE "#\n",
 		"[core]\n\tbare = true\n" ORIGIN,
 		"[core]\n[branch \"b\"]\n\tremote = .\n\tbare = false\n" ORIGIN,
+		CORE "[branch \"b\"]\n\tremote = .\n" ORIGIN,
 	};
 
 	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
@@ -125,20 +161,21 @@ Test(git_edit, lines_that_would_swallow_what_is_added)
 {
 	cr_assert_not(harmless("[a]\n\tb = c\\\n", "[a]\n\tb = c\\\n[branch \"b\"]\n"));
 	cr_assert_not(harmless("[a]\n\tb = c", "[a]\n\tb = c\n[branch \"b\"]\n"));
-	cr_assert_not(git_edit_is_harmless(STR("[a]\n"), (struct str){ "[a]\n\0\n", 6 }));
+	cr_assert_not(harmless("[a]\n\tb = c\\\r\n", "[a]\n\tb = c\\\r\n[branch \"b\"]\n"));
 }
 
 Test(git_edit, size)
 {
 	size_t n = GIT_EDIT_BYTES_MAX;
 	char *text = malloc(n + 1);
+	struct str added;
 
 	memset(text, '#', n);
 	text[n - 1] = '\n';
-	cr_assert(git_edit_is_harmless((struct str){ text, n }, (struct str){ text, n }));
+	cr_assert(git_edit_is_harmless((struct str){ text, n }, (struct str){ text, n }, &added));
 	text[n - 1] = '#';
 	text[n] = '\n';
-	cr_assert_not(
-		git_edit_is_harmless((struct str){ text, n + 1 }, (struct str){ text, n + 1 }));
+	cr_assert_not(git_edit_is_harmless((struct str){ text, n + 1 }, (struct str){ text, n + 1 },
+					   &added));
 	free(text);
 }

@@ -26,6 +26,9 @@ static const struct {
 	int expect;
 	uint8_t wide;
 } judged[] = {
+	{ F(surface), "fcntl", { 0, 1024, 0 }, EINVAL },
+	{ F(surface), "fcntl", { 0, 0x100000400, 1 }, EINVAL },
+	{ F(surface), "fcntl", { 0, 1025 }, OK },
 	{ F(surface), "ioctl", { 0, 0x5412 }, EPERM },
 	{ F(surface), "ioctl", { 0, 0x541c }, EPERM },
 	{ F(surface), "ioctl", { 0, 0x5423 }, EPERM },
