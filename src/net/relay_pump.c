@@ -73,15 +73,34 @@ static bool would_wait(ssize_t n)
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
+/* splice stops in front of an urgent byte for good, as if there were nothing more; it goes
+ * on as an ordinary one. Where there is none, this finds the end, nothing, or what has
+ * come meanwhile. */
+static bool take_one(struct relay_flow *flow)
+{
+	static const int yes = 1;
+	char byte;
+	ssize_t n;
+
+	setsockopt(flow->from, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
+	n = recv(flow->from, &byte, 1, MSG_DONTWAIT);
+	if (n < 0)
+		return would_wait(n);
+	if (n > 0 && write(flow->pipe->write, &byte, 1) != 1)
+		return false;
+	flow->held = (size_t)n;
+	flow->ended = n == 0;
+	return true;
+}
+
 static bool take_in(struct relay_flow *flow)
 {
 	ssize_t n = splice(flow->from, NULL, flow->pipe->write, NULL, PIPE_BYTES,
 			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
-	if (n < 0)
-		return would_wait(n);
+	if (n <= 0)
+		return (n == 0 || would_wait(n)) && take_one(flow);
 	flow->held = (size_t)n;
-	flow->ended = n == 0;
 	return true;
 }
 

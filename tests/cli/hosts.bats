@@ -336,7 +336,7 @@ except ConnectionRefusedError:
 sys.exit(1)'
 }
 
-@test "half-close, reset, back-pressure, many bytes" {
+@test "half-close, reset, urgent data, back-pressure, many bytes" {
 	in_python ok.test '
 import hashlib, threading, time
 s = socket.create_connection(("ok.test", 7000), 30)
@@ -349,6 +349,12 @@ try:
     assert s.recv(1) != b"", "an end, not a reset"
 except ConnectionResetError:
     pass
+s = socket.create_connection(("ok.test", 7000), 30)
+s.send(b"before")
+s.send(b"!", socket.MSG_OOB)
+s.send(b"after")
+s.shutdown(socket.SHUT_WR)
+assert s.makefile("rb").read() == b"12:fore!after"
 # The reader does not read: the server must not get rid of all of it.
 s = socket.create_connection(("ok.test", 80), 30)
 s.sendall(b"GET /big/200000000 HTTP/1.0\r\n\r\n")
@@ -360,7 +366,7 @@ while True:
     n += len(part)
 assert n > 200000000, n'
 	assert_json '.hosts | map(select(.port == 80))[0].received > 200000000'
-	assert_json '.hosts | map(select(.port == 7000))[0] | .sent == 5000010 and .received == 18'
+	assert_json '.hosts | map(select(.port == 7000))[0] | .sent == 5000022 and .received == 31'
 }
 
 @test "a thousand connections at once" {
