@@ -189,10 +189,14 @@ in_private_mounts() {
 
 @test "in a chroot the reason is given" {
 	is_root || skip "needs chroot"
-	mkdir -p root/bin root/w
+	mkdir -p root/bin root/w root/proc
 	cp "$CORDON" root/bin/cordon
 	is_static || skip "needs the static program"
+	# Without /proc it cannot be told what is mounted, and so not what is closed.
 	run -125 env HOME=/w chroot root /bin/cordon -q run --workdir /w --backend native -- /bin/cordon version
+	assert_contains "cannot read /proc/self/mountinfo"
+	run -125 unshare -m sh -c 'mount -t proc proc root/proc && exec env HOME=/w chroot root \
+		/bin/cordon -q run --workdir /w --backend native -- /bin/cordon version'
 	assert_contains "cannot create a process for"
 	assert_contains chroot
 }
