@@ -82,10 +82,14 @@ static int64_t inject(uint64_t id, int fd, bool cloexec)
 
 static void send_answer(union outgoing *out)
 {
-	/* Whoever has gone needs no answer; anything else shows again at the next call. */
-	while (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SEND, &out->answer) < 0)
-		if (errno != EINTR)
+	/* Whoever has gone needs no answer. Who would wait for one in vain gets it from the
+	 * kernel, when the listener is closed. */
+	while (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SEND, &out->answer) < 0) {
+		if (errno == ENOENT)
 			return;
+		if (errno != EINTR)
+			_exit(1);
+	}
 }
 
 static void let_go_on(uint64_t id)
