@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "plan/plan.h"
 #include "run/execute.h"
+#include "run/keeper.h"
 #include "run/state.h"
 
 #define stage "terminal"
@@ -36,18 +37,19 @@ struct relay {
 
 struct terminal {
 	struct run *run;
-	int user;		/* descriptor of the user's terminal */
-	bool input;		/* keys are read from it */
-	bool alone;		/* standard input and output are the terminal */
-	bool on_demand;		/* keys may be for another program of the user's pipe ... */
-	bool settles;		/* ... until the command has asked for one */
+	int user;	/* descriptor of the user's terminal */
+	bool input;	/* keys are read from it */
+	bool alone;	/* standard input and output are the terminal */
+	bool on_demand; /* keys may be for another program of the user's pipe ... */
+	bool settles;	/* ... until the command has asked for one */
 	bool raw;
-	struct termios before;	/* the user's settings, while raw */
-	int slave;		/* of a terminal made here; -1: it was made inside */
+	struct termios before; /* the user's settings, while raw */
+	struct keeper keeper;
+	int slave; /* of a terminal made here; -1: it was made inside */
 	struct loop_watch typed, shown, master, stops;
 	struct loop_timer foreground;
 	struct relay in, out;
-	uint64_t printed;	/* bytes the command's terminal gave */
+	uint64_t printed; /* bytes the command's terminal gave */
 	char shown_last[SHOWN_BYTES];
 	size_t shown_n;
 	int *launch_stop;
@@ -72,6 +74,7 @@ static void make_raw(struct terminal *t)
 	/* Others show something here meanwhile. */
 	if (!t->alone)
 		raw.c_oflag = t->before.c_oflag;
+	keeper_tell(&t->keeper, &(struct keeper_settings){ true, t->before, raw });
 	t->raw = tcsetattr(t->user, TCSANOW, &raw) == 0;
 }
 
@@ -133,6 +136,7 @@ void terminal_leave(struct terminal *t)
 	t->raw = false;
 	loop_unwatch(t->run->loop, &t->typed);
 	tcsetattr(t->user, TCSANOW, &t->before);
+	keeper_tell(&t->keeper, &(struct keeper_settings){ .changed = false });
 }
 
 void terminal_resize(struct terminal *t)
@@ -164,8 +168,8 @@ static int signal_of_key(const struct terminal *t, char c)
 	pid_t front = tcgetpgrp(t->master.fd);
 	bool alone = front <= 0, orphan = front == t->run->main.pid;
 
-	if ((!alone && !orphan) || tcgetattr(t->master.fd, &inner) < 0 ||
-	    !(inner.c_lflag & ISIG) || c == _POSIX_VDISABLE)
+	if ((!alone && !orphan) || tcgetattr(t->master.fd, &inner) < 0 || !(inner.c_lflag & ISIG) ||
+	    c == _POSIX_VDISABLE)
 		return 0;
 	if (inner.c_cc[VSUSP] == (cc_t)c)
 		return SIGTSTP;
@@ -422,12 +426,21 @@ static void stop_ready(void *data, uint32_t events)
 		let_go(t, &t->stops);
 }
 
+static void start_keeper(struct terminal *t)
+{
+	struct cordon_error ignored;
+
+	if (t->input && keeper_start(&t->keeper, t->user, &ignored) == 0)
+		run_disown(t->run, t->keeper.child.pid, &ignored);
+}
+
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
 {
 	struct terminal *t = part->data;
 
 	t->run = run;
 	run->terminal = t;
+	start_keeper(t);
 	if (t->launch_stop)
 		t->stops.fd = steal_fd(t->launch_stop);
 	fcntl(t->stops.fd, F_SETFL, O_NONBLOCK);
@@ -464,6 +477,7 @@ static void end(struct run_part *part, struct run_result *result)
 		result->shown = buf_make(SHOWN_BYTES);
 		buf_add(&result->shown, (struct str){ t->shown_last, t->shown_n });
 		terminal_leave(t);
+		keeper_end(&t->keeper);
 		loop_clear_timer(t->run->loop, &t->foreground);
 		let_go(t, &t->typed);
 		let_go(t, &t->shown);
@@ -544,6 +558,7 @@ static void set_watches(struct terminal *t)
 	t->stops.ready = stop_ready;
 	t->typed.data = t->shown.data = t->master.data = t->stops.data = t;
 	t->typed.fd = t->shown.fd = t->master.fd = t->stops.fd = t->slave = t->user = -1;
+	t->keeper.control = -1;
 	t->foreground.fired = look_again;
 	t->foreground.data = t;
 }

@@ -296,6 +296,19 @@ leaves_no_trace() {
 	leaves_no_trace '$CORDON run -q --backend bwrap -- stty raw -echo; echo e""nd8' end8
 }
 
+# dash sets no terminal right by itself, as bash does.
+@test "the terminal is as it was, even when cordon is killed" {
+	say 'exec dash'
+	last '^[$#] ?$'
+	say '"$CORDON" run -q -- sh -c "stty raw; echo go; exec sleep 60" & echo pid""of $!; fg'
+	seen '^go'
+	kill -KILL "$(screen | sed -n 's/^pidof //p' | tail -n 1)"
+	say 'echo'
+	say 'stty -a >after; echo do""ne'
+	seen '^done$'
+	diff before after
+}
+
 @test "a stopped terminal does not stop the clock" {
 	works native
 	say '$CORDON run -q --timeout 2s -- python3 -c "import termios; termios.tcflow(0, termios.TCOOFF); print(1, flush=True)"; echo e""nd'
