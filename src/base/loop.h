@@ -26,6 +26,7 @@ struct loop_watch {
 	int fd;
 	void (*ready)(void *data, uint32_t events); /* EPOLLIN, EPOLLHUP ... */
 	void *data;
+	bool direct; /* woken with the fewest steps; one such watch at a time */
 	bool active; /* zero before the first loop_watch */
 	uint32_t events; /* what it is watched for, while it is active */
 };

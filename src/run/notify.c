@@ -103,7 +103,9 @@ int notify_open(struct notify *n, struct loop *loop, int listener, struct cordon
 	int failed = check_sizes(err);
 
 	n->loop = loop;
-	n->watch = (struct loop_watch){ .fd = listener, .ready = call_ready, .data = n };
+	n->watch = (struct loop_watch){
+		.fd = listener, .ready = call_ready, .data = n, .direct = true
+	};
 	/* An older kernel answers all the same, only slower. */
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	if (!failed)

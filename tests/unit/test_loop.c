@@ -123,6 +123,46 @@ Test(loop, a_watch_removed_by_another_callback_is_not_called)
 		close(ends[i / 2][i % 2]);
 }
 
+static void ready_d(void *data, uint32_t events)
+{
+	cr_assert_eq(events, EPOLLIN);
+	note(data, 'd');
+}
+static void ready_e(void *data, uint32_t events)
+{
+	cr_assert_eq(events, EPOLLIN);
+	note(data, 'e');
+}
+
+Test(loop, a_direct_watch_starves_neither_watch_nor_timer)
+{
+	struct seen s = { .stop_at = 7 };
+	struct loop *loop = new_loop(&s, 0);
+	struct loop_timer a = { .fired = fired_a, .data = &s };
+	struct loop_watch direct = { .ready = ready_d, .data = &s, .direct = true };
+	struct loop_watch other = { .ready = ready_e, .data = &s };
+	struct cordon_error err;
+	int end;
+
+	cr_assert_eq(fd_pipe(&direct.fd, &end), 0);
+	cr_assert_eq(write(end, "x", 1), 1);
+	other.fd = direct.fd;
+	cr_assert_eq(loop_watch(loop, &direct, EPOLLIN, &err), 0);
+	cr_assert_eq(loop_watch(loop, &other, EPOLLIN, &err), 0);
+	loop_set_timer(loop, &a, 0);
+	cr_assert_eq(loop_run(loop, &err), 0);
+	cr_assert_str_eq(s.order, "deadede");
+
+	loop_unwatch(loop, &direct);
+	cr_assert_not(direct.active);
+	s = (struct seen){ .loop = loop, .stop_at = 2 };
+	cr_assert_eq(loop_run(loop, &err), 0);
+	cr_assert_str_eq(s.order, "ee");
+	loop_free(loop);
+	close(direct.fd);
+	close(end);
+}
+
 Test(loop, signals_arrive_and_the_mask_comes_back)
 {
 	struct seen s = { .stop_at = 1 };
