@@ -82,6 +82,8 @@ static void print_refusal(const json_t *v)
 		printf("; ask the user for %s%s", text(fix, "flags"),
 		       json_is_true(json_object_get(fix, "opens_secret")) ?
 			       ", which gives a secret away" :
+		       json_is_true(json_object_get(fix, "opens_control")) ?
+			       ", which lets it change what runs later" :
 			       "");
 	else if (json_object_get(v, "reason"))
 		printf("; %s", text(v, "reason"));

@@ -55,6 +55,8 @@ function refusal(v) {
 		line += `; ask the user for ${text(v.fix, 'flags')}`;
 		if (v.fix.opens_secret)
 			line += ', which gives a secret away';
+		else if (v.fix.opens_control)
+			line += ', which lets it change what runs later';
 	} else if (v.reason) {
 		line += `; ${text(v, 'reason')}`;
 	}

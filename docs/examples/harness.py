@@ -4,7 +4,8 @@
 
 Runs a shell command under cordon and prints what the model gets to see. Everything in
 it comes from the JSON of `cordon run --json`. With --approve what was refused is allowed
-and the command run again, as if a person had said yes; secrets are never allowed so.
+and the command run again, as if a person had said yes; secrets, and files that decide what
+runs later, are never allowed so.
 """
 import json
 import os
@@ -29,8 +30,11 @@ def run_shell(command, workdir=".", timeout="2m", flags=()):
     """One run; the result as docs/result.schema.json says, or an exception."""
     argv = [CORDON, "run", "--quiet", "--json", "--workdir", workdir, "--timeout", timeout,
             *flags, "--", "sh", "-c", command]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    result = json.loads(done.stdout)
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        result = json.loads(done.stdout)
+    except (OSError, ValueError) as error:
+        raise RuntimeError(f"{CORDON} did not answer: {error}") from error
     if "cause" not in result:  # not even a run: a mistake in flags or configuration
         raise RuntimeError(result["error"]["message"])
     return result
@@ -55,6 +59,8 @@ def refusals(result):
             line += f"; ask the user for {text(v['fix'], 'flags')}"
             if v["fix"]["opens_secret"]:
                 line += ", which gives a secret away"
+            elif v["fix"]["opens_control"]:
+                line += ", which lets it change what runs later"
         elif "reason" in v:
             line += f"; {text(v, 'reason')}"
         yield line
@@ -67,13 +73,16 @@ def tool_result(result):
 
 
 def approved(result):
-    """The flags for a second try; here everything but secrets is granted."""
-    return [word for v in result["violations"] if v["fix"] and not v["fix"]["opens_secret"]
+    """The flags for a second try; here all but secrets and what runs later is granted."""
+    return [word for v in result["violations"]
+            if v["fix"] and not v["fix"]["opens_secret"] and not v["fix"]["opens_control"]
             for word in shlex.split(text(v["fix"], "flags"))]
 
 
 def main(arguments):
     approve = arguments[:1] == ["--approve"]
+    if len(arguments) != 1 + approve:
+        sys.exit("usage: harness.py [--approve] COMMAND")
     command = arguments[-1]
     result = run_shell(command)
     flags = approved(result) if approve else []
@@ -84,4 +93,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except RuntimeError as problem:
+        sys.exit(f"harness: {problem}")

@@ -277,6 +277,18 @@ static const char *join(struct arena *a, const char *cwd, struct str dir, const 
 	return arena_printf(a, "%.*s/%s", STR_ARG(dir), name);
 }
 
+static int not_found(const char *name, int why, struct cordon_error *err)
+{
+	bool searched = !strchr(name, '/');
+
+	err_set(err, CORDON_E_NOT_FOUND, why, "exec", "%s%s", name,
+		searched ? ": command not found" : "");
+	if (strchr(name, ' '))
+		return err_hint(err, "that is one word with blanks in it: write the words apart, "
+				     "or use sh -c");
+	return searched ? err_hint(err, "it is in none of the directories of PATH") : -err->code;
+}
+
 static int search_dirs(struct arena *a, const char *name, struct str dirs, const char *cwd,
 		       const char **ret_path, struct cordon_error *err)
 {
@@ -308,8 +320,7 @@ static int search_dirs(struct arena *a, const char *name, struct str dirs, const
 	if (refused)
 		return err_set(err, CORDON_E_EXEC, refused_errno, "exec",
 			       "cannot execute %s", refused);
-	err_set(err, CORDON_E_NOT_FOUND, 0, "exec", "%s: command not found", name);
-	return err_hint(err, "it is in none of the directories of PATH");
+	return not_found(name, 0, err);
 }
 
 int spawn_search_path(struct arena *a, const char *name, const char *path_env,
@@ -329,7 +340,7 @@ int spawn_search_path(struct arena *a, const char *name, const char *path_env,
 		return err_nomem(err, "exec");
 	why = why_not_executable(path);
 	if (why == ENOENT || why == ENOTDIR)
-		return err_set(err, CORDON_E_NOT_FOUND, why, "exec", "%s", name);
+		return not_found(name, why, err);
 	if (why)
 		return err_set(err, CORDON_E_EXEC, why, "exec", "cannot execute %s", name);
 	*ret_path = path;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "cli/remedy.h"
 
 /* Would the caller be let, without cordon? For what does not exist the directory it
  * would be in is asked, or the nearest above it. */
@@ -98,7 +99,7 @@ static void advise_host(const struct explainer *e, const struct violation *v,
 	struct host host;
 
 	if (str_starts(v->object, STR("/")))
-		ret->fix = fix_of_socket(e, v->object);
+		ret->fix = remedy_of_socket(e, v->object);
 	else if (host_parse_target(v->object, &host, &ignored) == 0 &&
 	    verdict_of_host(e, &host, &verdict, &ignored) == 0)
 		take(e, &verdict, ret);

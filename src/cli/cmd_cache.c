@@ -95,8 +95,10 @@ static int say_cleared(const struct opts *o, const struct kept_list *gone,
 		status = print_json(o, "cleared", gone, failed);
 		return failed ? STATUS_FAILED : status;
 	}
-	vec_each(kept, &gone->items)
+	vec_each(kept, &gone->items) {
+		buf_adds(&b, "cleared ");
 		print_row(&b, kept);
+	}
 	if (!gone->items.n && !failed)
 		buf_adds(&b, "nothing to clear\n");
 	status = out_text(o, &b);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon config: show, check, path. */
+#include "base/path.h"
 #include "cli/check.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
@@ -63,8 +64,9 @@ static int config_check(struct opts *o)
 {
 	static const char *const words[] = { "system", "user", "project", NULL };
 	static const enum source sources[] = { SOURCE_SYSTEM, SOURCE_USER, SOURCE_PROJECT };
+	bool project = str_eq(path_last(str_of(o->words.at[1])), STR(PROJECT_CONFIG));
 	struct cordon_error err;
-	int as = opts_choice(o, OPTION_AS, words, 1, &err);
+	int as = opts_choice(o, OPTION_AS, words, project ? 2 : 1, &err);
 
 	return as < 0 ? out_error(o, &err) : check_file(o, o->words.at[1], sources[as]);
 }

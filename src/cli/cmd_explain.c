@@ -354,7 +354,8 @@ static void print_last(struct answer *a, const json_t *run)
 	const json_t *v;
 	size_t i;
 
-	print_member(a, "the run of ", run, "program", "");
+	print_member(a, "the last run that was refused something: ", run, "program", "");
+	print_member(a, ", ended ", run, "time", "");
 	print_member(a, " in ", run, "workdir", "");
 	print_member(a, ", profile ", run, "profile", "");
 	print_member(a, ", backend ", run, "backend", "\n");

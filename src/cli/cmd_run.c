@@ -12,6 +12,7 @@
 #include "cli/ending.h"
 #include "cli/out.h"
 #include "cli/result_file.h"
+#include "cli/show.h"
 #include "fmt/json.h"
 #include "run/attempt.h"
 #include "run/quarantine.h"
@@ -79,6 +80,14 @@ static int check_violations(struct runner *r)
 
 	if (r->on_violation == VIOLATION_REPORT || observes(r))
 		return 0;
+	if (plan->policy->confined && policy_number(plan->policy, KEY_REPORT) < REPORT_WRITES) {
+		err_set(&r->err, CORDON_E_USAGE, 0, "usage",
+			"--on-violation %s needs refused actions to be seen, and report is \"%s\"",
+			r->o->value[OPTION_ON_VIOLATION],
+			choice_to_string(CHOICES_REPORT,
+					 (unsigned)policy_number(plan->policy, KEY_REPORT)));
+		return err_hint(&r->err, "--report writes, or leave --on-violation out");
+	}
 	err_set(&r->err, CORDON_E_UNAVAILABLE, 0, "run",
 		"--on-violation %s: the %s backend does not observe refused actions, so none "
 		"would be noticed",
@@ -165,6 +174,9 @@ static int say_losses(struct runner *r)
 static int say_before(struct runner *r)
 {
 	setup_warn(r->o, r->setup.plan->policy);
+	if (!opts_given(r->o, OPTION_QUIET) && show_widens(r->setup.plan->policy))
+		out_note(r->o, "warning: a project file asks for more than there is, without "
+			       "effect; 'cordon config show' lists it");
 	say_uncounted(r);
 	return say_losses(r);
 }

@@ -3,6 +3,7 @@
 #include "cli/ending.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "cli/advise.h"
 #include "cli/last_run.h"
@@ -166,13 +167,21 @@ static json_t *describe(const struct ending *e, const struct run_result *result)
 {
 	const struct situation *s = &e->explainer.setup.situation;
 	uint64_t dropped = violations_dropped(e->violations);
-	json_t *run = json_pack("{s:s, s:s, s:s, s:I, s:o}", "cause",
+	time_t now = time(NULL);
+	char when[32] = "?";
+	struct tm tm;
+	json_t *run;
+
+	if (gmtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	run = json_pack("{s:s, s:s, s:s, s:I, s:o}", "cause",
 				run_cause_to_string(result->cause), "profile", s->policy->profile,
 				"backend", e->explainer.setup.plan->backend, "violations_dropped",
 				(json_int_t)dropped, "violations",
 				violations_to_json(e->violations, &e->advisor));
 
 	if (run && json_set_text(run, "program", str_of(e->o->rest[0])) &&
+	    json_set_text(run, "time", str_of(when)) &&
 	    json_set_text(run, "workdir", s->places.workdir))
 		return run;
 	json_decref(run);

@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "cli/effective.h"
+#include "cli/remedy.h"
 
 #define stage "learn"
 #define TRY_BYTES_MAX ((size_t)64 << 20)
@@ -78,6 +79,17 @@ static unsigned closed_by(const struct policy *policy, enum policy_op op, struct
 	return flags;
 }
 
+/* A rule for the path would not do: what is refused is its being hidden. */
+static const char *hidden(const struct learner *l, const struct explainer *e, struct str object)
+{
+	struct fix fix = { 0 };
+
+	remedy_of_path(e, POLICY_WRITE, object, LAYER_HIDDEN, &fix);
+	if (!fix.flags)
+		return "hidden_writes refuses it";
+	return arena_printf(l->o->arena, "hidden_writes refuses it; if it is meant: %s", fix.flags);
+}
+
 /* Why a path must not be opened by what was merely seen; NULL: it may be. */
 static const char *closed(const struct learner *l, const struct explainer *e, enum key key,
 			  struct str object)
@@ -91,13 +103,13 @@ static const char *closed(const struct learner *l, const struct explainer *e, en
 		return "the rules on the path allow it; what was done to it is refused";
 	layer = key == KEY_EXEC ? d.exec_layer : d.data_layer;
 	if (layer == LAYER_PROJECT || layer == LAYER_LOCKED || layer == LAYER_CORDON)
-		return verdict_why_not(layer);
+		return remedy_why_not(layer);
 	flags = closed_by(policy, op_of(key), object) | closed_by(l->yardstick, op_of(key), object);
-	if (verdict_is_secret(policy, object) || flags & RULE_SECRET)
+	if (remedy_is_secret(policy, object) || flags & RULE_SECRET)
 		return "it may hold secrets; if it is meant, say so with the flag";
 	if (flags & RULE_CONTROL)
 		return "it decides what runs later, outside; if it is meant, say so with the flag";
-	return NULL;
+	return key == KEY_WRITE && layer == LAYER_HIDDEN ? hidden(l, e, object) : NULL;
 }
 
 static bool exists(struct str path, const char *below)
@@ -115,7 +127,7 @@ static bool exists(struct str path, const char *below)
 /* A rule for what is not there would have to be made for the directory. */
 static struct str place_of_rule(const struct explainer *e, enum key key, struct str object)
 {
-	return key == KEY_WRITE && !exists(object, "") ? explainer_above(e, object) : object;
+	return key == KEY_WRITE && !exists(object, "") ? remedy_above(e, object) : object;
 }
 
 static const char *unfit(const struct learner *l, const struct explainer *e,
@@ -267,32 +279,6 @@ static bool is_allowed(const struct policy *policy, const struct learn_refusal *
 	return policy_allows(policy, op_of(r->key), r->object, &d);
 }
 
-/* Does the changed policy open something that was closed and is to stay so? */
-static bool opens(const struct policy *before, const struct policy *after, enum policy_op op,
-		  struct str path)
-{
-	struct decision d;
-
-	return policy_allows(after, op, path, &d) && !policy_allows(before, op, path, &d);
-}
-
-static bool opens_closed(const struct learner *l, const struct policy *before,
-			 const struct policy *after)
-{
-	const struct ruleset *rules = l->yardstick->trusted.rules;
-
-	for (size_t i = 0; i < ruleset_count(rules); i++) {
-		const struct rule *rule = ruleset_at(rules, i);
-
-		if (!(rule->flags & RULE_CLOSED) || rule->kind == RULE_GLOB)
-			continue;
-		if (opens(before, after, POLICY_WRITE, rule->path) ||
-		    (rule->flags & RULE_SECRET && opens(before, after, POLICY_READ, rule->path)))
-			return true;
-	}
-	return false;
-}
-
 /* *ret_why stays NULL when the rule does what it is for and nothing that it must not. */
 static int try_rule(struct learner *l, const struct explainer *e, const struct refusals *all,
 		    const struct learn_rule *rule, const char *text, const char **ret_why,
@@ -303,7 +289,7 @@ static int try_rule(struct learner *l, const struct explainer *e, const struct r
 	const struct backend *backend;
 	struct situation changed;
 	struct plan *plan;
-	int r = explainer_rebuild(e, &a, &change, 1, &changed, err);
+	int r = remedy_rebuild(e, &a, &change, 1, &changed, err);
 
 	if (r == 0)
 		r = situation_plan(&changed, &e->setup.caps, &backend, &plan, err);
@@ -315,7 +301,8 @@ static int try_rule(struct learner *l, const struct explainer *e, const struct r
 		if (!refusal->left_out && learn_answers(rule, refusal) &&
 		    !is_allowed(changed.policy, refusal))
 			*ret_why = "no single rule allows it";
-	if (opens_closed(l, e->setup.situation.policy, changed.policy))
+	if (remedy_opens(l->yardstick->trusted.rules, RULE_CLOSED, e->setup.situation.policy,
+			 changed.policy))
 		*ret_why = "a secret or a file that decides what runs later would be open, too";
 	return 0;
 }

@@ -10,6 +10,7 @@
 #define CORDON_CLI_LEARNER_H
 
 #include "cli/verdict.h"
+#include "policy/amend.h"
 #include "report/learn.h"
 #include "report/violation.h"
 

@@ -141,11 +141,32 @@ static const char *help_of(const struct opts *o)
 	return o->command ? o->command->name : "";
 }
 
+/* NULL when no option that applies has the letter. */
+static const struct option_row *find_letter(const struct opts *o, char letter)
+{
+	for (unsigned i = 0; i < OPTION_COUNT; i++)
+		if (option_rows[i].letter == letter && option_applies(&option_rows[i], o->command))
+			return &option_rows[i];
+	return NULL;
+}
+
+static bool is_of_run(struct str flag)
+{
+	const struct opts run = { .command = &command_rows[COMMAND_run] };
+	struct found f;
+
+	return str_starts(flag, STR("--")) ? find_flag(&run, flag, &f)
+					   : find_letter(&run, flag.p[1]) != NULL;
+}
+
 static int unknown_flag(struct parser *p, struct str flag)
 {
 	const char *near = nearest_flag(p->opts, flag);
 
 	err_set(p->err, CORDON_E_USAGE, 0, stage, "unknown option %s", quote(flag).text);
+	if (!p->opts->command && is_of_run(flag))
+		return err_hint(p->err, "it goes after the name of a command: cordon run %.*s ...",
+				STR_ARG(flag));
 	/* The nearest would be the opposite. */
 	if (str_eq(flag, STR("--no-allow-network")) || str_eq(flag, STR("--no-network")))
 		return err_hint(p->err, "did you mean --allow-network=off?");
@@ -263,13 +284,10 @@ static int take_long(struct parser *p, const char *word)
 static int take_short(struct parser *p, const char *word)
 {
 	for (const char *c = word + 1; *c; c++) {
-		const struct option_row *row = option_rows;
+		const struct option_row *row = find_letter(p->opts, *c);
 		struct found f;
 
-		while (row < option_rows + OPTION_COUNT &&
-		       (row->letter != *c || !option_applies(row, p->opts->command)))
-			row++;
-		if (row == option_rows + OPTION_COUNT)
+		if (!row)
 			return unknown_flag(p, str_of(word));
 		f = found_option((enum option)(row - option_rows));
 		if (*row->argument)

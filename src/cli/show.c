@@ -266,6 +266,7 @@ static void print_profile(struct buf *b, const struct policy *policy,
 }
 
 #define IDLE "  no effect: "
+#define WIDENS "it would widen"
 
 /* Why a rule of a project file does nothing; NULL when it narrows or might. */
 static const char *why_no_effect(const struct policy *policy, const struct rule *rule)
@@ -278,9 +279,9 @@ static const char *why_no_effect(const struct policy *policy, const struct rule 
 		return NULL;
 	d = policy_decide(policy, rule->path);
 	if (rule->right == RIGHT_WRITE && d.data < ACCESS_WRITE)
-		return "it would widen: writing is not allowed there";
+		return WIDENS ": writing is not allowed there";
 	if (rule->right == RIGHT_READ && d.data < ACCESS_READ)
-		return "it would widen: reading is not allowed there";
+		return WIDENS ": reading is not allowed there";
 	return NULL;
 }
 
@@ -349,7 +350,7 @@ static void print_project_network(struct buf *b, const struct policy *policy,
 		print_said(b, &net->origin, "network");
 		buf_addf(b, "= \"%s\"", net_mode_to_string(net->mode));
 		if (mode < net->mode)
-			buf_addf(b, IDLE "it would widen (the network is %s)",
+			buf_addf(b, IDLE WIDENS " (the network is %s)",
 				 net_mode_to_string(mode));
 		buf_addc(b, '\n');
 		return;
@@ -358,7 +359,7 @@ static void print_project_network(struct buf *b, const struct policy *policy,
 		print_said(b, &h->origin, "network");
 		host_print(b, &h->host);
 		if (!host_holds(policy, &h->host))
-			buf_adds(b, IDLE "it would widen (not in the list that holds)");
+			buf_adds(b, IDLE WIDENS " (not in the list that holds)");
 		buf_addc(b, '\n');
 	}
 }
@@ -385,6 +386,14 @@ void show_idle(struct buf *b, const struct policy *policy)
 	for (rest = buf_str(&said); str_cut(rest, '\n', &line, &rest);)
 		if (line.n > 4 && memmem(line.p, line.n, IDLE, sizeof(IDLE) - 1))
 			buf_addf(b, "%.*s\n", STR_ARG(str_skip(line, 4)));
+}
+
+bool show_widens(const struct policy *policy)
+{
+	autobuf struct buf idle = buf_make((size_t)1 << 20);
+
+	show_idle(&idle, policy);
+	return idle.n && memmem(idle.p, idle.n, WIDENS, sizeof(WIDENS) - 1);
 }
 
 int show_toml(struct arena *a, const struct policy *policy, struct buf *b,

@@ -15,6 +15,8 @@ int show_toml(struct arena *a, const struct policy *policy, struct buf *b,
 	      struct cordon_error *err);
 /* What project files say without effect, a line each: it would widen, or holds already. */
 void show_idle(struct buf *b, const struct policy *policy);
+/* Does a project file ask for more than there is? */
+bool show_widens(const struct policy *policy);
 /* *ret is the caller's. */
 int show_json(struct arena *a, const struct policy *policy, json_t **ret,
 	      struct cordon_error *err);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What decides on an object, what holds it there, and what would change it: the
- * answers behind `cordon explain`. Computed here, printed in cmd_explain.c.
+ * What decides on an object and what holds it there: the answers behind `cordon explain`.
+ * Computed here, printed in cmd_explain.c; what would change it is in remedy.h.
  *
- * A fix is never guessed: the policy is built again with it, and it is only named when
- * that changes the verdict. What is built for a try is gone after it; the texts of a
- * verdict are in the arena of the options.
+ * The texts of a verdict are in the arena of the options.
  */
 #ifndef CORDON_CLI_VERDICT_H
 #define CORDON_CLI_VERDICT_H
 
 #include "cli/cmd.h"
-#include "policy/amend.h"
 #include "policy/hosts.h"
 #include "report/fix.h"
 
@@ -33,25 +30,12 @@ struct verdict {
 	struct fix fix;		/* when not allowed */
 };
 
-/* The situation with additions to the flags, and the policy that follows, all of it in the
- * arena `a`. */
-int explainer_rebuild(const struct explainer *e, struct arena *a, const struct amendment *changes,
-		      size_t n, struct situation *ret, struct cordon_error *err);
-/* The nearest directory above that exists: what does not exist cannot be mounted. */
-struct str explainer_above(const struct explainer *e, struct str object);
-/* Is it a secret that nobody has opened? */
-bool verdict_is_secret(const struct policy *policy, struct str object);
-/* Why no flag opens what this layer refuses. */
-const char *verdict_why_not(enum layer_id layer);
-
 int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err);
 /* The same for a run that has a plan already. */
 void explainer_of_plan(const struct opts *o, const struct setup *setup, struct explainer *ret);
 /* object: a real path. */
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    struct verdict *ret, struct cordon_error *err);
-/* What lets a unix socket of the host be reached. */
-struct fix fix_of_socket(const struct explainer *e, struct str path);
 int verdict_of_host(const struct explainer *e, const struct host *target, struct verdict *ret,
 		    struct cordon_error *err);
 

@@ -13,8 +13,9 @@
 static int bad_value(struct cordon_error *err, enum key key, const struct origin *o,
 		     struct str text, const char *wanted)
 {
-	return origin_error(err, CORDON_E_CONFIG, "config", o, "%s: %s is not %s",
-			    o->line ? key_rows[key].name : "value", quote(text).text, wanted);
+	return origin_error(err, CORDON_E_CONFIG, "config", o, "%s%s%s is not %s",
+			    o->line ? key_rows[key].name : "", o->line ? ": " : "",
+			    quote(text).text, wanted);
 }
 
 static int push(struct arena *a, struct layer *layer, const struct statement *s,
@@ -154,7 +155,7 @@ static const struct {
 	[TYPE_DURATION] = { is_duration, "a time such as 30s, 10m or 1h30m, or none" },
 	[TYPE_SIZE] = { is_size, "a size such as 512M or 2G, or none" },
 	[TYPE_COUNT] = { is_count, "a number above 0, or none" },
-	[TYPE_NAME] = { is_name, "a name" },
+	[TYPE_NAME] = { is_name, "a name of letters, digits, '.', '_' and '-'" },
 	[TYPE_NAMES] = { is_name_pattern, "a name or pattern" },
 	[TYPE_ENVIRON] = { is_variable, "the name of a variable" },
 };

@@ -11,7 +11,11 @@ static bool set_optional(json_t *row, const char *key, const char *text)
 
 const char *fix_warning(const struct fix *fix)
 {
-	return fix->opens_secret ? FIX_SECRET_WARNING : fix->breadth;
+	if (fix->opens_secret)
+		return FIX_SECRET_WARNING;
+	if (fix->breadth)
+		return fix->breadth;
+	return fix->opens_control ? FIX_CONTROL_WARNING : NULL;
 }
 
 json_t *fix_to_json(const struct fix *fix)
@@ -25,6 +29,7 @@ json_t *fix_to_json(const struct fix *fix)
 	    json_set_text(row, "toml", str_of(fix->toml)) &&
 	    set_optional(row, "remark", fix->remark) && set_optional(row, "note", fix->note) &&
 	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0 &&
+	    json_object_set_new(row, "opens_control", json_boolean(fix->opens_control)) == 0 &&
 	    set_optional(row, "warning", fix_warning(fix)))
 		return row;
 	json_decref(row);

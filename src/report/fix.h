@@ -19,9 +19,11 @@ struct fix {
 	const char *why_not;	/* when there is none */
 	const char *breadth;	/* the great deal that it opens besides; NULL: nothing */
 	bool opens_secret;
+	bool opens_control;	/* what runs later, outside, can be changed with it */
 };
 
 #define FIX_SECRET_WARNING "that gives a secret away"
+#define FIX_CONTROL_WARNING "what runs later, outside, can be changed with it"
 
 /* What whoever follows it must know first, as one clause; NULL: nothing. */
 const char *fix_warning(const struct fix *fix);

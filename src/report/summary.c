@@ -14,7 +14,8 @@ struct group {
 	struct str place; /* empty: of no path, as for hosts */
 	size_t depth;
 	size_t n;
-	bool gone; /* merged into an earlier one */
+	bool gone;    /* merged into an earlier one */
+	bool history; /* of what was typed: stays apart */
 };
 
 struct groups {
@@ -55,6 +56,43 @@ static void merge_reasons(struct groups *g)
 		}
 }
 
+/* Where programs keep what was typed. That they cannot from inside is as it should be, and
+ * one line is enough for all of them. */
+static bool is_history(const struct violation *v)
+{
+	static const char *const names[] = {
+		".bash_history", ".zsh_history",      ".python_history", ".lesshst",
+		".viminfo",	 ".node_repl_history", ".psql_history",	 ".sqlite_history",
+		".mysql_history", ".history",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (v->op == VIOLATION_write && is_path(v) &&
+		    str_eq(path_last(v->object), str_of(names[i])))
+			return true;
+	return false;
+}
+
+static void merge_histories(struct groups *g)
+{
+	struct group *first = NULL;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct group *one = &g->at[i];
+
+		if (!is_history(one->first))
+			continue;
+		one->history = true;
+		if (!first) {
+			first = one;
+			continue;
+		}
+		first->n++;
+		one->gone = true;
+		g->alive--;
+	}
+}
+
 static void lift(struct group *g, size_t to)
 {
 	for (; g->depth > to; g->depth--)
@@ -67,7 +105,7 @@ static void merge(struct groups *g, size_t depth)
 		for (size_t j = i + 1; j < g->n && !g->at[i].gone && g->at[i].depth == depth; j++) {
 			struct group *one = &g->at[i], *other = &g->at[j];
 
-			if (other->gone || other->depth != depth ||
+			if (other->gone || other->history || other->depth != depth ||
 			    other->first->op != one->first->op || !str_eq(other->place, one->place))
 				continue;
 			one->n += other->n;
@@ -83,13 +121,13 @@ static void collapse(struct groups *g, size_t most)
 		size_t deepest = 0, to;
 
 		for (size_t i = 0; i < g->n; i++)
-			if (!g->at[i].gone && g->at[i].depth > deepest)
+			if (!g->at[i].gone && !g->at[i].history && g->at[i].depth > deepest)
 				deepest = g->at[i].depth;
 		if (!deepest)
 			return;
 		to = deepest > DEPTH_MAX ? DEPTH_MAX : deepest - 1;
 		for (size_t i = 0; i < g->n; i++)
-			if (!g->at[i].gone)
+			if (!g->at[i].gone && !g->at[i].history)
 				lift(&g->at[i], to);
 		merge(g, to);
 	}
@@ -115,7 +153,9 @@ static void print_fix(struct buf *b, const struct fix *fix)
 	else if (fix->why_not)
 		buf_addf(b, "; %s", fix->why_not);
 	else if (fix->remark)
-		buf_adds(b, "; nothing that can be enforced here allows it");
+		buf_addf(b, "; nothing allows it as things are (%s)", fix->remark);
+	if (fix->remark)
+		return;
 	if (fix->note)
 		buf_addf(b, " (%s)", fix->note);
 	if (fix_warning(fix))
@@ -153,12 +193,24 @@ void violation_print(struct buf *b, const struct violation *v,
 	print_advice(b, v, advisor);
 }
 
+static void print_histories(struct buf *b, const struct group *g)
+{
+	print_start(b, g->first);
+	if (g->n > 1)
+		buf_addf(b, " and %zu more", g->n - 1);
+	buf_adds(b, ": what is typed inside is not kept outside");
+}
+
 /* The advice is on the place that all of them share. */
 static void print_group(struct buf *b, const struct group *g,
 			const struct violation_advisor *advisor)
 {
 	struct violation shared = *g->first;
 
+	if (g->history) {
+		print_histories(b, g);
+		return;
+	}
 	if (g->n == 1) {
 		violation_print(b, g->first, advisor);
 		return;
@@ -185,6 +237,7 @@ void violations_summary(struct buf *b, const struct violations *all,
 
 	gather(&g, all);
 	merge_reasons(&g);
+	merge_histories(&g);
 	most = SUMMARY_LINES_MAX - (left ? 1 : 0);
 	collapse(&g, most);
 	if (g.alive > most)

@@ -169,7 +169,7 @@ named() {
 	run cordon cache clear
 	assert_status 125
 	run -0 cordon cache clear --all
-	assert_contains "$WORKDIR"
+	assert_matches "^cleared .*$WORKDIR"
 }
 
 @test "a cache in use is not cleared" {
@@ -334,6 +334,8 @@ in_tmp() {
 	for name in ../x .x a/b '' "$(printf 'x%.0s' {1..100})"; do
 		run -125 cordon run --share-tmp "$name" -- true
 	done
+	run -125 cordon run --share-tmp 'a b' -- true
+	assert_contains "--share-tmp: 'a b' is not a name of letters, digits, '.', '_' and '-'"
 	run -125 cordon run --tmp shared --share-tmp x -- true
 	assert_contains "share_tmp needs a private /tmp"
 	echo '[sandbox]

@@ -193,6 +193,21 @@ round_trips() {
 	[[ $stderr != *private* ]] || fail "said of what narrows" "$(outcome)"
 	run -0 --separate-stderr cordon config check --as user p.toml
 	assert_equal "$stderr" ""
+	# That name has no other meaning.
+	cp p.toml .cordon.toml
+	run -0 --separate-stderr cordon config check .cordon.toml
+	[[ $stderr == *".cordon.toml:2: write /opt  no effect: it would widen"* ]] ||
+		fail "not said" "$(outcome)"
+	run -0 --separate-stderr cordon run true
+	[[ $stderr == *"warning: a project file asks for more than there is, without effect"* ]] ||
+		fail "not said" "$(outcome)"
+	run -0 --separate-stderr cordon run -q true
+	assert_equal "$stderr" ""
+	printf '[sandbox]\ndeny = ["private"]\n' >.cordon.toml
+	mkdir private
+	run -0 --separate-stderr cordon run true
+	[[ $stderr != *"a project file"* ]] || fail "said of what narrows" "$(outcome)"
+	rm .cordon.toml
 	# What the user's own file gives, a project file may give, too.
 	mkdir -p -m 700 "$HOME/.cordon"
 	printf '[sandbox]\nnetwork = "on"\n' >"$HOME/.cordon/config.toml"

@@ -41,6 +41,29 @@ paste_flags() {
 	assert_equal "$(verdict write enforced_by)" "bind-ro $WORKDIR/.git/hooks"
 }
 
+@test "a fix that lets it change what runs later has a warning" {
+	local file
+	mkdir -p .git/hooks .vscode
+	for file in .git/hooks/pre-commit .vscode/tasks.json .claude; do
+		run -0 --separate-stderr cordon explain --json --write "$file"
+		assert_equal "$(verdict write fix.opens_control)" true
+		assert_equal "$(verdict write fix.warning)" "what runs later, outside, can be changed with it"
+	done
+	# Not a control file, and run by whoever enters the directory.
+	run -0 --separate-stderr cordon explain -p strict --json --write .envrc
+	assert_equal "$(verdict write fix.opens_control)" true
+	run -0 --separate-stderr cordon explain -p strict --json --write .plain
+	assert_equal "$(verdict write fix.opens_control)" false
+	run -0 --separate-stderr cordon explain --json --write /srv
+	assert_equal "$(verdict write fix.opens_control)" false
+}
+
+@test "strict: git's own data is opened by the smallest word for it" {
+	git init -q .
+	run -0 --separate-stderr cordon explain -p strict --json --write .git/index.lock
+	assert_equal "$(verdict write fix.flags)" "--hidden-writes git"
+}
+
 @test "a fix that is followed works" {
 	mkdir "$HOME/.aws" "$HOME/it's \"odd\" *"
 	local target op

@@ -27,10 +27,16 @@ check() {
 	run -1 "$@" "touch $SCRATCH/elsewhere/x"
 	assert_contains "refused: write $SCRATCH/elsewhere/x"
 	assert_contains "; ask the user for --allow-write $SCRATCH/elsewhere"
+	mkdir -p .git/hooks
+	run -1 "$@" 'echo >.git/hooks/pre-commit'
+	assert_contains "; ask the user for --allow-write $WORKDIR/.git/hooks, which lets it change what runs later"
 	echo 'no = such = thing' >.cordon.toml
 	run "$@" true
 	[ "$status" != 0 ] || fail "a broken configuration passed" "$(outcome)"
 	rm .cordon.toml
+	CORDON=$SCRATCH/no-such-cordon run "$@" true
+	[ "$status" != 0 ] || fail "without cordon it passed" "$(outcome)"
+	refute_contains Traceback
 }
 
 @test "Python" {
@@ -43,6 +49,9 @@ check() {
 	assert_file "$SCRATCH/elsewhere/x"
 	run -1 python3 "$examples/harness.py" --approve 'cat ~/.ssh/id_rsa'
 	refute_contains key
+	mkdir -p .git/hooks
+	run -1 python3 "$examples/harness.py" --approve 'echo >.git/hooks/pre-commit'
+	refute_file .git/hooks/pre-commit
 }
 
 @test "Python: bytes that are not UTF-8" {

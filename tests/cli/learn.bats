@@ -84,6 +84,16 @@ learned_once() {
 	assert_json '[.rules[] | .key + " " + .value] == ["read ~/.cargo/config.toml", "read ~/data"]'
 }
 
+@test "strict: a hidden name is left out with the flag that lets it be written" {
+	git init -q .
+	run -0 --separate-stderr cordon learn -p strict -q --json -- \
+		sh -c 'echo x >.hidden; git add .; true'
+	assert_json '.left_out | map(select(.object == "'"$WORKDIR"'/.hidden")) | length == 1 and
+		(.[0].reason == "hidden_writes refuses it; if it is meant: --allow-write '"$WORKDIR"'/.hidden")'
+	assert_json '.left_out | map(select(.object | endswith("/.git/index.lock"))) | length >= 1 and
+		all(.reason == "hidden_writes refuses it; if it is meant: --hidden-writes git")'
+}
+
 @test "a system call that is refused is left out" {
 	command -v unshare >/dev/null || must_or_skip "no unshare"
 	run -0 --separate-stderr cordon learn -q --json -- unshare -m true

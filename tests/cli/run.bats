@@ -30,6 +30,23 @@ needs_backend() {
 	echo text >plain
 	run -126 cordon run -q ./plain
 	run -127 cordon run -q ./absent
+	refute_contains blanks
+}
+
+@test "a command line given as one word: the hint says how to write it" {
+	needs_backend
+	local word
+	for word in 'echo hi' './tool --flag'; do
+		run -127 cordon run "$word"
+		assert_contains "one word with blanks in it: write the words apart, or use sh -c"
+	done
+	run -0 cordon run -q sh -c 'echo hi'
+	assert_output hi
+	# Such a name is a name like any other.
+	printf '#!/bin/sh\necho ran\n' >'a tool'
+	chmod +x 'a tool'
+	run -0 cordon run -q './a tool'
+	assert_output ran
 }
 
 @test "time out is 124 and one sentence" {
@@ -216,6 +233,10 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	for how in fail kill; do
 		run -125 --separate-stderr cordon run --backend bwrap --on-violation $how touch ran
 		[[ $stderr == *"does not observe refused actions"* ]] || fail "not said" "$(outcome)"
+		refute_file ran
+		run -125 --separate-stderr cordon run --report none --on-violation $how touch ran
+		[[ $stderr == *"--on-violation $how needs refused actions to be seen, and report is \"none\""* ]] ||
+			fail "not said" "$(outcome)"
 		refute_file ran
 	done
 }

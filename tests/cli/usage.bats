@@ -38,6 +38,19 @@ refused() {
 	refused "unknown option '--entirely-different-thing'" run --entirely-different-thing touch ran
 }
 
+@test "an option of a command before its name" {
+	local flag
+	for flag in -p --profile --allow-write --memory --no-share-pid --json-nonsense; do
+		refused "unknown option '$flag'" "$flag" x run touch ran
+		if [ $flag = --json-nonsense ]; then
+			[[ $stderr != *"after the name"* ]] || fail "said of none" "$(outcome)"
+		else
+			[[ $stderr == *"it goes after the name of a command: cordon run $flag ..."* ]] ||
+				fail "not said" "$(outcome)"
+		fi
+	done
+}
+
 @test "an option of another command is unknown" {
 	refused "unknown option '--result'" status --result x
 	refused "unknown option '--timeout'" doctor --timeout 5s

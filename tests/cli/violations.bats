@@ -45,6 +45,22 @@ quiet_about() {
 	done
 }
 
+@test "histories that are not kept: one short line, all of them in the result" {
+	inside moderate 'for f in .bash_history .python_history .lesshst .viminfo; do echo x >>~/$f; done; true'
+	sentence "and 3 more: what is typed inside is not kept outside"
+	sentence "refused: "
+	assert_json '[.violations[] | select(.op == "write")] | length == 4'
+	inside moderate 'echo x >>~/.bash_history; echo x >>~/elsewhere; true'
+	sentence "refused: writing $HOME/.bash_history: what is typed inside is not kept outside"
+	sentence "refused: writing $HOME/elsewhere (sh, "
+}
+
+@test "what nothing allows says why, and warns of nothing" {
+	inside moderate 'echo x >~/.netrc'
+	sentence "nothing allows it as things are (--allow-write: '$HOME/.netrc' does not exist"
+	quiet_about warning:
+}
+
 @test "the fix that is named works" {
 	inside moderate 'cat ~/.ssh/id_rsa'
 	run --separate-stderr bash -c "\"\$0\" run -q $(jq -r '.violations[] | select(.op == "read") | .fix.flags' <<<"$output") -- cat \"\$1\"" \
@@ -232,7 +248,7 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	assert_json '.violations == []'
 	inside moderate 'cat ~/.ssh/id_rsa; true sekrit-argument'
 	run -0 --separate-stderr cordon explain --last
-	assert_contains "the run of sh in $WORKDIR, profile moderate"
+	assert_matches "the last run that was refused something: sh, ended 2[0-9-]+T[0-9:]+Z in $WORKDIR, profile moderate"
 	assert_contains "$HOME/.ssh/id_rsa"
 	assert_contains "to allow it: --allow-read $HOME/.ssh/id_rsa"
 	assert_contains "warning: that gives a secret away"

@@ -315,7 +315,7 @@ Test(config, flags_as_text)
 	cr_assert_eq(layer_add_text(&a, &l, KEY_READ, STR("a,b"), &o, &err), 0);
 	cr_assert(str_eq(l.statements.at[5].text, STR("a,b")), "a path may hold a comma");
 	cr_assert_lt(layer_add_text(&a, &l, KEY_NETWORK, STR("a.com,on"), &o, &err), 0);
-	cr_assert_str_eq(err.message, "--x: value: 'on' is not a host: \"on\" and \"off\" stand "
+	cr_assert_str_eq(err.message, "--x: 'on' is not a host: \"on\" and \"off\" stand "
 				      "alone, not in a list");
 	cr_assert_lt(layer_add_text(&a, &l, KEY_BIND, STR("80,"), &o, &err), 0);
 	cr_assert_lt(layer_add_text(&a, &l, KEY_READ, STR(""), &o, &err), 0);

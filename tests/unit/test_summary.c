@@ -39,6 +39,13 @@ static void advise(void *data, const struct violation *v, struct violation_advic
 	if (str_eq(v->object, STR("/secret"))) {
 		ret->fix.flags = "--allow-read /secret";
 		ret->fix.opens_secret = true;
+	} else if (str_eq(v->object, STR("/hooks"))) {
+		ret->fix.flags = "--allow-write /hooks";
+		ret->fix.opens_control = true;
+	} else if (str_eq(v->object, STR("/absent"))) {
+		ret->fix.flags = "--allow-write /absent";
+		ret->fix.remark = "it does not exist";
+		ret->fix.opens_secret = true;
 	} else if (str_eq(v->object, STR("/own"))) {
 		ret->fix.why_not = "nothing opens cordon's own home";
 	} else {
@@ -67,6 +74,56 @@ static size_t lines(void)
 Test(summary, nothing)
 {
 	told("");
+}
+
+Test(summary, histories_are_one_line)
+{
+	add(VIOLATION_write, VIOLATION_BY_notify, "/home/u/.bash_history");
+	add(VIOLATION_write, VIOLATION_BY_notify, "/home/u/.lesshst");
+	add(VIOLATION_write, VIOLATION_BY_notify, "/home/u/x/.viminfo");
+	told("refused: writing /home/u/.bash_history and 2 more: what is typed inside is not kept "
+	     "outside\n");
+}
+
+/* Whoever reads one wants what is in it. */
+Test(summary, a_history_that_is_read_is_told_like_all)
+{
+	add(VIOLATION_read, VIOLATION_BY_notify, "/home/u/.bash_history");
+	told("refused: reading /home/u/.bash_history (sh, seen at the system call): read / "
+	     "[profile moderate:5]; to allow it: --allow-write it\n");
+}
+
+/* They take one line of those there are, and lend their directory to nobody. */
+Test(summary, histories_among_many)
+{
+	char object[64];
+
+	add(VIOLATION_write, VIOLATION_BY_notify, "/a/b/c/d/e/.bash_history");
+	add(VIOLATION_write, VIOLATION_BY_notify, "/a/.viminfo");
+	for (unsigned i = 0; i < 100; i++) {
+		snprintf(object, sizeof(object), "/a/b/%u/%u/x", i % 12, i);
+		add(VIOLATION_write, VIOLATION_BY_notify, object);
+	}
+	violations_summary(&b, all, &advisor);
+	cr_assert(lines() <= SUMMARY_LINES_MAX);
+	cr_assert(strstr(b.p, "/a/b/c/d/e/.bash_history and 1 more: what is typed"));
+	cr_assert_null(strstr(b.p, ".viminfo"));
+}
+
+/* A fix that does not work here is no advice: neither the flag nor its warning. */
+Test(summary, what_nothing_allows)
+{
+	add(VIOLATION_write, VIOLATION_BY_notify, "/absent");
+	told("refused: writing /absent (sh, seen at the system call): read / [profile moderate:5]; "
+	     "nothing allows it as things are (it does not exist)\n");
+}
+
+Test(summary, what_runs_later_has_a_warning)
+{
+	add(VIOLATION_write, VIOLATION_BY_notify, "/hooks");
+	told("refused: writing /hooks (sh, seen at the system call): read / [profile moderate:5]; "
+	     "to allow it: --allow-write /hooks (warning: what runs later, outside, can be changed "
+	     "with it)\n");
 }
 
 Test(summary, one_sentence_each)
