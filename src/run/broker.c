@@ -22,6 +22,7 @@ struct side {
 	struct run_part part;
 	struct run *run;
 	struct broker_input in;
+	struct observer observer;
 	int user_ns, mount_ns;
 	struct spawned child;
 	struct loop_watch watch; /* its fd: our end */
@@ -29,6 +30,13 @@ struct side {
 };
 
 /* --- what it tells ------------------------------------------------------------------- */
+
+static void add(struct side *s, const struct broker_message *m, struct violation *v)
+{
+	memcpy(v->program, m->program, sizeof(v->program));
+	v->program[sizeof(v->program) - 1] = '\0';
+	violations_add(run_violations(s->run), v);
+}
 
 /* The rule is asked for here: nothing that comes from there is taken for more than text. */
 static void note(struct side *s, const struct broker_message *m, size_t n)
@@ -43,10 +51,21 @@ static void note(struct side *s, const struct broker_message *m, size_t n)
 	v.object = (struct str){ m->object, strnlen(m->object, n) };
 	if (!path_is_normal(v.object))
 		return;
-	v.rule = policy_decide(s->in.policy, v.object).data_rule;
-	memcpy(v.program, m->program, sizeof(v.program));
-	v.program[sizeof(v.program) - 1] = '\0';
-	violations_add(run_violations(s->run), &v);
+	if (v.op != VIOLATION_connect)
+		v.rule = policy_decide(s->in.policy, v.object).data_rule;
+	add(s, m, &v);
+}
+
+static void see(struct side *s, const struct broker_message *m, size_t n)
+{
+	struct violation v = { .source = VIOLATION_BY_notify, .pid = m->pid };
+	struct observed_object found = { .what = (enum observed)m->op };
+
+	if (m->op >= OBSERVED_COUNT)
+		return;
+	memcpy(found.text, m->object, strnlen(m->object, n));
+	if (observe_judge(&s->observer, &found, &v))
+		add(s, m, &v);
 }
 
 static void lose(struct side *s)
@@ -81,6 +100,8 @@ static bool take_in(struct side *s)
 		s->done = true;
 	else if (m.word == BROKER_REFUSED)
 		note(s, &m, (size_t)got - fixed);
+	else if (m.word == BROKER_SEEN)
+		see(s, &m, (size_t)got - fixed);
 	return true;
 }
 
@@ -213,7 +234,12 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 		return err_nomem(err, STAGE);
 	s->in = (struct broker_input){ .policy = in->plan->policy,
 				       .plan = in->plan,
-				       .file_caps = in->launch->keep_caps };
+				       .file_caps = in->launch->keep_caps,
+				       .observer = &s->observer,
+				       .report = policy_number(in->plan->policy, KEY_REPORT),
+				       .hides = plan_has(in->plan, OP_HIDE_GLOB) };
+	if (!observer_init(&s->observer, a, in->plan))
+		return err_nomem(err, STAGE);
 	s->user_ns = s->mount_ns = s->watch.fd = -1;
 	s->child = (struct spawned){ .pidfd = -1, .error_fd = -1 };
 	s->part = (struct run_part){

@@ -36,7 +36,7 @@
 /* How often waiting jobs are looked after. */
 #define JOBS_CHECK_MS 20
 
-static const struct call_row rows[] = {
+static const struct broker_row rows[] = {
 #define BROKERED_CALL(name, how, ...) { __NR_##name, broker_##how, __VA_ARGS__ },
 #include "run/broker_calls.def"
 #undef BROKERED_CALL
@@ -119,7 +119,7 @@ void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec)
 	send_answer(&out);
 }
 
-static const struct call_row *row_of(int nr)
+static const struct broker_row *row_of(int nr)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].nr == nr)
@@ -137,6 +137,8 @@ static void serve(struct broker *b, const struct seccomp_notif *notif)
 	/* Without a number it is in no pid namespace of ours. */
 	if (c.row && c.target.tid > 0)
 		value = c.row->how(&c);
+	if (value < 0 && value != BROKER_LATER)
+		call_observe(&c);
 	if (value == BROKER_GO_ON)
 		let_go_on(notif->id);
 	else if (value != BROKER_LATER)
@@ -347,6 +349,7 @@ int broker_child(void *data, int error_fd)
 		b.callers[i].proc = -1;
 	if (r < 0)
 		return r;
+	b.in->observer->inside = true;
 	/* An older kernel answers all the same, only slower. */
 	ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 	      SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);

@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 #include "base/path.h"
+#include "plan/plan.h"
 #include "policy/policy.h"
 #include "report/violation.h"
+#include "run/observe.h"
 #include "run/target.h"
 
 /* --- the two ends ---------------------------------------------------------------- */
@@ -17,12 +19,13 @@
 /* What the broker tells the supervisor, one message each. */
 enum broker_word {
 	BROKER_REFUSED,
+	BROKER_SEEN, /* the policy refuses it; whether it would have worked is seen outside */
 	BROKER_DONE, /* nobody is left who could call: it ends as it should */
 };
 
 struct broker_message {
 	uint32_t word;
-	uint32_t op; /* enum violation_op */
+	uint32_t op; /* enum violation_op, or enum observed of what was seen */
 	int32_t pid, errnum;
 	char program[VIOLATION_PROGRAM_MAX];
 	char object[VIOLATION_OBJECT_MAX + 1]; /* as much of it as is used is sent */
@@ -41,7 +44,10 @@ enum broker_fd {
 struct broker_input {
 	const struct policy *policy;
 	const struct plan *plan;
-	uint64_t file_caps; /* what the command keeps of root's rights over files */
+	uint64_t file_caps;	   /* what the command keeps of root's rights over files */
+	struct observer *observer; /* after the start, each of the two has its own */
+	uint64_t report;	   /* enum report */
+	bool hides;		   /* patterns hide: reading is carried out, too */
 };
 
 /* A spawn_request's `child`: becomes the broker and does not return. */
@@ -84,7 +90,7 @@ struct broker {
 struct call;
 typedef int64_t broker_fn(struct call *c);
 
-struct call_row {
+struct broker_row {
 	int nr;
 	broker_fn *how;
 	int dirfd, path, x, y, z;
@@ -93,16 +99,18 @@ struct call_row {
 struct call {
 	struct broker *broker;
 	const struct seccomp_notif *notif;
-	const struct call_row *row;
+	const struct broker_row *row;
 	struct target target;
 	char path[PATH_MAX];
 	int fd; /* what is to be put into the caller's table; -1: nothing */
 	bool cloexec;
+	bool told; /* the refusal is noted */
 };
 
 /* Answers beside a value from 0 on and an errno, negative. */
 #define BROKER_LATER INT64_MIN /* a job answers */
-#define BROKER_GO_ON (INT64_MIN + 1) /* the kernel does it: nothing was read from memory */
+/* The kernel does it. Only for what it has a rule for, or where nothing is read from memory. */
+#define BROKER_GO_ON (INT64_MIN + 1)
 
 uint64_t call_argument(const struct call *c, int i);
 int call_dirfd(const struct call *c);
@@ -119,7 +127,7 @@ struct object {
 	mode_t mode; /* of the object itself, where it exists */
 	dev_t rdev;
 	char text[PATH_MAX + NAME_MAX + 2];
-	struct str path; /* empty: it has no name, so no rule is about it */
+	struct str path;	 /* empty: it has no name, so no rule is about it */
 	char name[NAME_MAX + 2]; /* with the slash that followed it */
 };
 
@@ -141,6 +149,12 @@ void object_link(int fd, char text[32]);
 int object_allow(struct call *c, const struct object *o, enum policy_op op);
 int object_refuse(struct call *c, const struct object *o, struct str path, enum violation_op op);
 
+/* Tells the supervisor; op as in the message. */
+void call_tell(struct call *c, enum broker_word word, unsigned op, struct str object, int errnum);
+/* Notes it when a call that has failed, or is left to the kernel, is one that the policy
+ * refuses. */
+void call_observe(struct call *c);
+
 /* Opens something below the caller's directory in /proc, O_PATH: -1 with errno. */
 int call_open(const struct call *c, const char *what);
 void broker_changes_umask(struct broker *b, pid_t tid, int mask);
@@ -160,7 +174,7 @@ bool call_has_signal(pid_t tid);
  * BROKER_LATER or -errno. */
 struct broker_work {
 	int64_t (*work)(const struct broker_work *work, int *ret_fd);
-	int fd;		 /* belongs to the job from then on */
+	int fd; /* belongs to the job from then on */
 	int flags;
 };
 int64_t broker_begin_job(struct call *c, const struct broker_work *work);
@@ -185,6 +199,6 @@ broker_fn broker_truncate, broker_chmod, broker_fchmod, broker_chown, broker_lch
 broker_fn broker_utime, broker_utimes, broker_utimensat;
 broker_fn broker_setxattr, broker_lsetxattr, broker_fsetxattr;
 broker_fn broker_removexattr, broker_lremovexattr, broker_fremovexattr;
-broker_fn broker_ioctl, broker_bind, broker_umask;
+broker_fn broker_ioctl, broker_bind, broker_connect, broker_umask, broker_exec;
 
 #endif

@@ -90,11 +90,11 @@ static bool is_nameless(int fd, const struct statx *st)
 {
 	struct statfs fs;
 
-	if (S_ISSOCK(st->stx_mode) || !(st->stx_mode & S_IFMT))
+	if (!(st->stx_mode & S_IFMT) || (S_ISREG(st->stx_mode) && st->stx_nlink == 0))
 		return true;
-	if (S_ISREG(st->stx_mode) && st->stx_nlink == 0)
-		return true;
-	return S_ISFIFO(st->stx_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
+	if (!S_ISFIFO(st->stx_mode) && !S_ISSOCK(st->stx_mode))
+		return false;
+	return fstatfs(fd, &fs) == 0 && (fs.f_type == PIPEFS_MAGIC || fs.f_type == SOCKFS_MAGIC);
 }
 
 /* The kernel says so of a name that was taken away; the object may have others, of which
@@ -316,24 +316,6 @@ void object_link(int fd, char text[32])
 
 /* --- judging -------------------------------------------------------------------------- */
 
-static void tell(const struct call *c, struct str object, enum violation_op op, int errnum)
-{
-	struct broker_message m = { .word = BROKER_REFUSED,
-				    .op = op,
-				    .pid = c->target.tid,
-				    .errnum = errnum };
-	size_t n = object.n < sizeof(m.object) ? object.n : sizeof(m.object) - 1;
-
-	memcpy(m.object, object.p, n);
-	target_program(c->target.tid, m.program, sizeof(m.program));
-	/* What was read belonged to somebody who is gone. */
-	if (call_check(c) < 0)
-		return;
-	/* A supervisor that is busy must not hold the command up; it loses the note. */
-	send(BROKER_FD_CONTROL, &m, offsetof(struct broker_message, object) + n + 1,
-	     MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* Would it have worked without cordon? What is read-only only here says EROFS, and it
  * says so after it has looked at the caller's own rights. */
 static bool would_work(const struct object *o, enum violation_op op)
@@ -360,7 +342,7 @@ int object_refuse(struct call *c, const struct object *o, struct str path, enum 
 		return -EACCES;
 	/* What leads outside has no name here that could be allowed. */
 	if (path.n && !o->outside)
-		tell(c, path, op, errnum);
+		call_tell(c, BROKER_REFUSED, op, path, errnum);
 	return -errnum;
 }
 
@@ -487,8 +469,7 @@ int call_take_umask(const struct call *c)
 {
 	struct broker_caller *k = caller_of(c);
 	bool settled = is_settled(c->broker);
-	int mask = settled && k->umask >= 0 && is_alive(k) ? k->umask
-							   : read_umask(c->target.tid);
+	int mask = settled && k->umask >= 0 && is_alive(k) ? k->umask : read_umask(c->target.tid);
 
 	if (mask < 0)
 		return mask;

@@ -3,6 +3,10 @@
  * bind: the one call on sockets that makes a name. All of them are carried out here,
  * because which kind it is stands in memory that can change; only those with a path are
  * judged.
+ *
+ * connect: whoever connects is seen by the other end, and held back by Landlock, so it has
+ * to be the caller. It is looked at, and the kernel goes on: what a mount covers stays out
+ * of reach, a socket that the host makes meanwhile is guarded.
  */
 #include "run/broker_in.h"
 
@@ -11,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -88,10 +93,21 @@ static int64_t bind_path(struct call *c, int fd, struct address *a)
 	return r < 0 ? r : bind_named(c, fd, &o, a);
 }
 
-/* x: address, y: its length. */
-int64_t broker_bind(struct call *c)
+/* The row's x: address, y: its length. 0 or -errno. */
+static int read_address(const struct call *c, struct address *ret)
 {
 	int32_t n = (int32_t)call_argument(c, c->row->y);
+	int r;
+
+	if (n < 0 || (size_t)n > sizeof(ret->at.room))
+		return -EINVAL;
+	ret->n = (socklen_t)n;
+	r = n ? target_read(c->target.tid, call_argument(c, c->row->x), &ret->at, (size_t)n) : 0;
+	return r < 0 ? r : call_check(c);
+}
+
+int64_t broker_bind(struct call *c)
+{
 	struct address a = { .n = 0 };
 	autoclose int fd = call_take_fd(c, call_dirfd(c));
 	int type, r;
@@ -101,15 +117,39 @@ int64_t broker_bind(struct call *c)
 		return fd;
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
 		return -errno;
-	if (n < 0 || (size_t)n > sizeof(a.at.room))
-		return -EINVAL;
-	a.n = (socklen_t)n;
-	r = n ? target_read(c->target.tid, call_argument(c, c->row->x), &a.at, (size_t)n) : 0;
-	if (r == 0)
-		r = call_check(c);
+	r = read_address(c, &a);
 	if (r < 0)
 		return r;
 	if (has_path(&a, c->path))
 		return bind_path(c, fd, &a);
 	return bind(fd, &a.at.any, a.n) < 0 ? -errno : 0;
+}
+
+/* --- connect ------------------------------------------------------------------------------ */
+
+static int64_t connect_path(struct call *c)
+{
+	autoobject o = { .place.dir = -1 };
+	int r = object_find(c, AT_FDCWD, c->path, true, &o);
+
+	if (r < 0)
+		return r;
+	if (!o.exists)
+		return -ENOENT;
+	/* A socket of the sandbox's own, or no socket at all. */
+	if (!S_ISSOCK(o.mode) ||
+	    (!o.outside && observer_owns_socket(c->broker->in->observer, o.path)))
+		return BROKER_GO_ON;
+	call_tell(c, BROKER_REFUSED, VIOLATION_connect, o.path, EACCES);
+	return -EACCES;
+}
+
+int64_t broker_connect(struct call *c)
+{
+	struct address a = { .n = 0 };
+	int r = read_address(c, &a);
+
+	if (r < 0)
+		return r;
+	return has_path(&a, c->path) ? connect_path(c) : BROKER_GO_ON;
 }

@@ -318,12 +318,7 @@ static int judge_selected(struct guard *g, const struct request *q)
  * a mount nor Landlock. One in a place that may be written can be the command's own. */
 static bool is_foreign_socket(const struct guard *g, const struct object *o)
 {
-	if (type_of(o) != S_IFSOCK || observer_writable(&g->observer, o->path))
-		return false;
-	vec_each(op, &g->plan->ops)
-		if (op->kind == OP_SOCKET && str_eq(op->path, o->path))
-			return false;
-	return true;
+	return type_of(o) == S_IFSOCK && !observer_owns_socket(&g->observer, o->path);
 }
 
 /* Something that refuses is shown in the place of a socket of the host. */
@@ -363,9 +358,10 @@ static int judge_connect(struct guard *g, const struct request *q)
 static void observe(struct guard *g, const struct request *q)
 {
 	struct violation v = { .source = VIOLATION_BY_notify };
-	char text[OBSERVED_TEXT];
+	struct observed_object found;
 
-	if (g->observes && !g->told && observe_request(&g->observer, q, text, &v))
+	if (g->observes && !g->told && observe_find(&g->observer, q, &found) &&
+	    observe_judge(&g->observer, &found, &v))
 		report(g, q->call, &v);
 }
 
@@ -517,6 +513,11 @@ static void told(void *data, struct str path, const char *kept, int why)
 	g->n_quarantined += q->object && (q->kept || !kept);
 }
 
+static void allowed(void *data, enum violation_op op, struct str object)
+{
+	accesses_add(data, op, object);
+}
+
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
 {
 	struct guard *g = part->data;
@@ -580,7 +581,10 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 				     .data = g };
 	if (!observer_init(&g->observer, a, in->plan))
 		return err_nomem(err, "guard");
-	g->observer.accesses = in->options ? in->options->accesses : NULL;
+	if (in->options && in->options->accesses) {
+		g->observer.allowed = allowed;
+		g->observer.data = in->options->accesses;
+	}
 	r = selection_from_plan(a, in->plan, &g->selection, err);
 	if (r == 0)
 		*ret = &g->part;

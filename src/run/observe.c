@@ -19,17 +19,6 @@
 /* How often what is known of a directory is used before it is looked up again. */
 #define USES_MAX 64
 
-/* What the call does, and so when it would fail anyway. */
-enum observed {
-	OBSERVED_OPEN,
-	OBSERVED_MAKE,
-	OBSERVED_MOVE,
-	OBSERVED_REMOVE,
-	OBSERVED_CHANGE,
-	OBSERVED_READ,
-	OBSERVED_EXEC
-};
-
 /* One path of a call. */
 struct sight {
 	enum observed what;
@@ -41,6 +30,7 @@ struct sight {
 
 bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 {
+	o->plan = plan;
 	o->policy = plan->policy;
 	o->arena = a;
 	o->own_view = strcmp(plan->backend, "landlock") != 0;
@@ -59,6 +49,16 @@ bool observer_writable(const struct observer *o, struct str path)
 	const struct op *op = map_nearest(&o->shown, path);
 
 	return op && (op_view_of(op) == VIEW_WRITE || op_view_of(op) == VIEW_OWN);
+}
+
+bool observer_owns_socket(const struct observer *o, struct str path)
+{
+	if (observer_writable(o, path))
+		return true;
+	vec_each(op, &o->plan->ops)
+		if (op->kind == OP_SOCKET && str_eq(op->path, path))
+			return true;
+	return false;
 }
 
 static bool is_readable(const struct observer *o, struct str path)
@@ -86,19 +86,6 @@ static bool is_allowed(const struct observer *o, enum observed what, struct str 
 
 /* --- where ---------------------------------------------------------------------- */
 
-static size_t read_base(const struct target *target, int dirfd, char path[PATH_MAX])
-{
-	char link[64];
-	ssize_t n;
-
-	if (dirfd == AT_FDCWD)
-		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)target->tid);
-	else
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)target->tid, dirfd);
-	n = readlink(link, path, PATH_MAX);
-	return n > 0 && n < PATH_MAX && path[0] == '/' ? (size_t)n : 0;
-}
-
 static const struct observed_base *base_of(struct observer *o, const struct sight *s)
 {
 	size_t slot = ((size_t)s->target->tid + (size_t)s->dirfd * 7) & (OBSERVED_BASES - 1);
@@ -108,7 +95,7 @@ static const struct observed_base *base_of(struct observer *o, const struct sigh
 		b->tid = s->target->tid;
 		b->dirfd = s->dirfd;
 		b->uses = USES_MAX;
-		b->n = read_base(s->target, s->dirfd, b->path);
+		b->n = target_base_path(s->target, s->dirfd, b->path);
 	}
 	b->uses--;
 	return b;
@@ -137,7 +124,7 @@ static bool spell(const struct sight *s, char *text)
 {
 	autoarena struct arena a = { 0 };
 	char base[PATH_MAX] = "/";
-	size_t n = s->path[0] == '/' ? 1 : read_base(s->target, s->dirfd, base);
+	size_t n = s->path[0] == '/' ? 1 : target_base_path(s->target, s->dirfd, base);
 	char *normal;
 
 	if (!n)
@@ -171,7 +158,7 @@ static bool resolve(const struct sight *s, char *text, bool *ret_there)
 
 static bool may_look(struct observer *o, const char *path)
 {
-	return !remote_is_below(&o->mounts, o->arena, str_of(path));
+	return o->inside || !remote_is_below(&o->mounts, o->arena, str_of(path));
 }
 
 /* --- what would have been ------------------------------------------------------- */
@@ -208,6 +195,9 @@ static bool would_work(enum observed what, const char *path)
 		return there && permits(path, R_OK);
 	case OBSERVED_EXEC:
 		return there && S_ISREG(st.st_mode) && permits(path, X_OK);
+	case OBSERVED_HOST:
+	case OBSERVED_COUNT:
+		break;
 	}
 	return false;
 }
@@ -238,33 +228,43 @@ static void note_allowed(struct observer *o, const struct sight *s, struct str o
 
 	if (path_is_normal(object) && !is_own(object) &&
 	    policy_allows(o->policy, policy_op_of(s->what), object, &d))
-		accesses_add(o->accesses, ops[policy_op_of(s->what)], object);
+		o->allowed(o->data, ops[policy_op_of(s->what)], object);
 }
 
-static bool look_at(struct observer *o, const struct sight *s, char text[OBSERVED_TEXT],
-		    struct violation *ret)
+static bool is_refused(const struct observer *o, enum observed what, struct str object,
+		       struct decision *ret)
+{
+	return path_is_normal(object) && !is_own(object) &&
+	       !policy_allows(o->policy, policy_op_of(what), object, ret);
+}
+
+static bool look_at(struct observer *o, const struct sight *s, struct observed_object *ret)
 {
 	struct decision d;
-	struct str object;
 	bool there;
 
-	if (!*s->path || (!o->accesses && is_ordinary(o, s)) || !spell(s, text) ||
-	    !may_look(o, text) || !resolve(s, text, &there) || !may_look(o, text))
+	if (!*s->path || (!o->allowed && is_ordinary(o, s)) || !spell(s, ret->text) ||
+	    !may_look(o, ret->text) || !resolve(s, ret->text, &there))
 		return false;
-	object = str_of(text);
-	if (o->accesses)
-		note_allowed(o, s, object);
-	if (there && is_served(o, s->what, object))
+	if (o->allowed)
+		note_allowed(o, s, str_of(ret->text));
+	ret->what = s->what;
+	return !(there && is_served(o, s->what, str_of(ret->text))) &&
+	       is_refused(o, s->what, str_of(ret->text), &d);
+}
+
+static bool judge_path(struct observer *o, const struct observed_object *found,
+		       struct violation *ret)
+{
+	struct decision d;
+
+	if (!is_refused(o, found->what, str_of(found->text), &d) || !may_look(o, found->text) ||
+	    !would_work(found->what, found->text))
 		return false;
-	if (!path_is_normal(object) || is_own(object) ||
-	    policy_allows(o->policy, policy_op_of(s->what), object, &d) ||
-	    !would_work(s->what, text))
-		return false;
-	ret->op = s->what == OBSERVED_READ   ? VIOLATION_read
-		  : s->what == OBSERVED_EXEC ? VIOLATION_exec
-					     : VIOLATION_write;
-	ret->object = object;
-	ret->rule = s->what == OBSERVED_EXEC ? d.exec_rule : d.data_rule;
+	ret->op = found->what == OBSERVED_READ	 ? VIOLATION_read
+		  : found->what == OBSERVED_EXEC ? VIOLATION_exec
+						 : VIOLATION_write;
+	ret->rule = found->what == OBSERVED_EXEC ? d.exec_rule : d.data_rule;
 	return true;
 }
 
@@ -305,22 +305,24 @@ static bool stands_for_name(const struct observer *o, const struct host *host)
 	return o->policy->hosts.n && host_is_v4(host) && synthetic_is(host->address + 12);
 }
 
-static bool look_at_host(const struct observer *o, const struct request *q,
-			 char text[OBSERVED_TEXT], struct violation *ret)
+static bool is_refused_host(const struct observer *o, const char *text)
 {
-	struct sockaddr_storage address = { 0 };
-	size_t n = q->flags < sizeof(address) ? q->flags : sizeof(address);
 	struct cordon_error ignored;
 	struct host host;
 
-	if (target_read(q->target.tid, request_argument(q, q->row->path), &address, n) < 0 ||
-	    !print_address(&address, text) ||
-	    host_parse_target(str_of(text), &host, &ignored) < 0 || stands_for_name(o, &host) ||
-	    policy_decide_host(o->policy, &host).allowed)
-		return false;
-	ret->op = VIOLATION_connect;
-	ret->object = str_of(text);
-	return true;
+	return host_parse_target(str_of(text), &host, &ignored) == 0 && !stands_for_name(o, &host) &&
+	       !policy_decide_host(o->policy, &host).allowed;
+}
+
+static bool look_at_host(const struct observer *o, const struct request *q,
+			 struct observed_object *ret)
+{
+	struct sockaddr_storage address = { 0 };
+	size_t n = q->flags < sizeof(address) ? q->flags : sizeof(address);
+
+	ret->what = OBSERVED_HOST;
+	return target_read(q->target.tid, request_argument(q, q->row->path), &address, n) == 0 &&
+	       print_address(&address, ret->text) && is_refused_host(o, ret->text);
 }
 
 /* --- calls ---------------------------------------------------------------------- */
@@ -354,16 +356,23 @@ static enum observed what_it_does(const struct request *q)
 	return OBSERVED_MOVE;
 }
 
-bool observe_request(struct observer *o, const struct request *q, char text[OBSERVED_TEXT],
-		     struct violation *ret)
+bool observe_find(struct observer *o, const struct request *q, struct observed_object *ret)
 {
 	struct sight to = { what_it_does(q), &q->target, q->dirfd, q->path, request_follows(q) };
 	struct sight from = { OBSERVED_MOVE, &q->target, q->from_dirfd, q->from, false };
 
 	if (q->row->kind == CALL_CONNECT)
-		return o->limits_hosts && !q->path_n && look_at_host(o, q, text, ret);
+		return o->limits_hosts && !q->path_n && look_at_host(o, q, ret);
 	if (request_is_nameless(q))
 		return false;
-	return look_at(o, &to, text, ret) ||
-	       (q->row->kind == CALL_RENAME && look_at(o, &from, text, ret));
+	return look_at(o, &to, ret) || (q->row->kind == CALL_RENAME && look_at(o, &from, ret));
+}
+
+bool observe_judge(struct observer *o, const struct observed_object *found, struct violation *ret)
+{
+	ret->object = str_of(found->text);
+	if (found->what != OBSERVED_HOST)
+		return judge_path(o, found, ret);
+	ret->op = VIOLATION_connect;
+	return is_refused_host(o, found->text);
 }

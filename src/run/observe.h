@@ -19,12 +19,30 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "plan/plan.h"
-#include "report/accesses.h"
 #include "report/violation.h"
 #include "run/request.h"
 
+/* What a call does, and so when it would fail anyway. */
+enum observed {
+	OBSERVED_OPEN,
+	OBSERVED_MAKE,
+	OBSERVED_MOVE,
+	OBSERVED_REMOVE,
+	OBSERVED_CHANGE,
+	OBSERVED_READ,
+	OBSERVED_EXEC,
+	OBSERVED_HOST, /* what it connects to is a host */
+	OBSERVED_COUNT
+};
+
 #define OBSERVED_BASES 16 /* a power of two */
 #define OBSERVED_TEXT (2 * PATH_MAX)
+
+/* What a call is about: the first half of observing it. */
+struct observed_object {
+	enum observed what;
+	char text[OBSERVED_TEXT]; /* a path, or host:port */
+};
 
 struct observed_base {
 	pid_t tid;
@@ -35,13 +53,17 @@ struct observed_base {
 };
 
 struct observer {
+	const struct plan *plan;
 	const struct policy *policy;
+	/* Set by the owner after observer_init: told of what is allowed, and nothing is taken
+	 * for ordinary. NULL: nobody wants to know. */
+	void (*allowed)(void *data, enum violation_op op, struct str object);
+	void *data;
 	/* Its own. */
 	struct arena *arena;
+	bool inside;	   /* this process sees what the sandbox sees, and may wait there */
 	bool own_view;	   /* what is not shown is not there, and what is there is shown */
 	bool limits_hosts; /* not every host is reached */
-	struct accesses *accesses; /* what is allowed is noted here, and nothing taken for
-				    * ordinary; NULL: nobody wants to know */
 	struct map shown;  /* the operations that shape the tree, by their paths */
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
 	struct observed_base bases[OBSERVED_BASES];
@@ -53,8 +75,13 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 /* Does the plan let the kernel allow writing there? `path` is a normal path. */
 bool observer_writable(const struct observer *o, struct str path);
 
-/* Will it be refused? Then op, object (in text) and rule are set. */
-bool observe_request(struct observer *o, const struct request *q, char text[OBSERVED_TEXT],
-		     struct violation *ret);
+/* May a unix socket at this path be the sandbox's own, or one that was granted? */
+bool observer_owns_socket(const struct observer *o, struct str path);
+
+/* Is it about something that the policy refuses? */
+bool observe_find(struct observer *o, const struct request *q, struct observed_object *ret);
+/* Would it have worked on the host? Then op, object (in found) and rule are set. To be
+ * asked outside of the sandbox. */
+bool observe_judge(struct observer *o, const struct observed_object *found, struct violation *ret);
 
 #endif

@@ -184,6 +184,19 @@ int target_open_root(const struct target *target)
 	return fd < 0 ? fd : 0;
 }
 
+size_t target_base_path(const struct target *target, int dirfd, char text[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	if (dirfd == AT_FDCWD)
+		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)target->tid);
+	else
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)target->tid, dirfd);
+	n = readlinkat(host_proc, in_proc(link), text, PATH_MAX);
+	return n > 0 && n < PATH_MAX && text[0] == '/' ? (size_t)n : 0;
+}
+
 int target_open_cwd(const struct target *target)
 {
 	return open_of_target(target->tid, "cwd");

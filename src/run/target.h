@@ -52,6 +52,10 @@ int target_read(pid_t tid, uint64_t address, void *to, size_t n);
 /* Makes sure that view->root is open: 0 or -errno. */
 int target_open_root(const struct target *target);
 
+/* The path of the directory that dirfd (AT_FDCWD: the working directory) is for it: its
+ * length, 0 when that is not known. */
+size_t target_base_path(const struct target *target, int dirfd, char text[PATH_MAX]);
+
 /* Its working directory, O_PATH, or -errno. */
 int target_open_cwd(const struct target *target);
 

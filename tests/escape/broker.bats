@@ -9,8 +9,8 @@ load helper
 setup() {
 	escape_setup
 	PROFILES=strict
-	FLAGS=(--report writes)
-	run --separate-stderr cordon run -q -p strict --report writes --json -- true
+	FLAGS=()
+	run --separate-stderr cordon run -q -p strict --json -- true
 	jq -e '.enforced | index("exact")' <<<"$output" >/dev/null ||
 		must_or_skip "no broker on this machine"
 	mkdir deep
@@ -41,12 +41,12 @@ unchanged() {
 
 @test "what is promised is said: result, plan and explain" {
 	for profile in strict shell; do
-		run --separate-stderr cordon run -q -p $profile --report writes --json -- true
+		run --separate-stderr cordon run -q -p $profile --json -- true
 		assert_json '.protect == "exact" and .cause == "exited"'
 		assert_json '.enforced | index("exact") and index("hidden-names")'
 		assert_json '.degraded | any(. == "exact" or . == "hidden-names" or . == "guard") | not'
 	done
-	run cordon explain -p strict --report writes --write deep/.new
+	run cordon explain -p strict --write deep/.new
 	assert_contains denied
 }
 
@@ -91,9 +91,9 @@ unchanged() {
 	done
 	inside write-created leads
 	inside write-creat leads
-	run cordon run -q -p strict --report writes -- sh -c 'exec 7<deep && ./attack mkdir /dev/fd/7/.new'
+	run cordon run -q -p strict -- sh -c 'exec 7<deep && ./attack mkdir /dev/fd/7/.new'
 	assert_status 10
-	run cordon run -q -p strict --report writes -- sh -c 'cd deep && ../attack mkdir .new'
+	run cordon run -q -p strict -- sh -c 'cd deep && ../attack mkdir .new'
 	assert_status 10
 	refute_file deep/.new
 }
@@ -147,7 +147,7 @@ unchanged() {
 }
 
 @test "H20 H21 a denied name with its missing parents" {
-	FLAGS=(--report writes --deny new/secret/file)
+	FLAGS=(--deny new/secret/file)
 	refused new write-created new
 	refused new symlink deep new
 	refused new mkfifo new
@@ -161,7 +161,7 @@ unchanged() {
 }
 
 @test "H26 a pattern hides what is there and what comes, whoever names it" {
-	FLAGS=(--report writes --deny '**/*.key')
+	FLAGS=(--deny '**/*.key')
 	mkdir -p a/b
 	echo "$SECRET" >a/b/x.key
 	ln -s a/b/x.key seen
@@ -182,7 +182,7 @@ unchanged() {
 
 @test "H31 H63 a file of the host handed in is not opened for more" {
 	echo x >"$OUTSIDE/in"
-	run cordon run -q -p strict --report writes -- sh -c 'echo y >/proc/self/fd/0' <"$OUTSIDE/in"
+	run cordon run -q -p strict -- sh -c 'echo y >/proc/self/fd/0' <"$OUTSIDE/in"
 	[ "$status" -ne 0 ] || fail "written" "$(outcome)"
 	assert_equal "$(cat "$OUTSIDE/in")" x
 }
@@ -209,7 +209,7 @@ unchanged() {
 }
 
 @test "H14 a directory on the way is moved" {
-	FLAGS=(--report writes --deny bad)
+	FLAGS=(--deny bad)
 	inside swap-directory "$RACE_MS" bad
 	refute_file bad
 	rm -rf aside walk
@@ -217,7 +217,7 @@ unchanged() {
 }
 
 @test "H48 a descriptor's number changes its file, or its directory" {
-	FLAGS=(--report writes --deny shut/name)
+	FLAGS=(--deny shut/name)
 	echo x >plain
 	mkdir -p open shut
 	chmod 644 plain
@@ -230,13 +230,13 @@ unchanged() {
 }
 
 @test "H52 signals: each call happens once, none is interrupted, none hangs" {
-	run timeout -k 5 200 "$CORDON" run -q -p strict --report writes -- ./attack storm 300
+	run timeout -k 5 200 "$CORDON" run -q -p strict -- ./attack storm 300
 	assert_status 10
 	assert_contains "signals: some"
 }
 
 @test "refusals are told, with who, what and the rule" {
-	run --separate-stderr cordon run -q -p strict --report writes --json -- sh -c 'mkdir deep/.new; echo x >deep/.conf'
+	run --separate-stderr cordon run -q -p strict --json -- sh -c 'mkdir deep/.new; echo x >deep/.conf'
 	assert_json '.violations | length == 2 and all(.source == "broker" and .op == "write")'
 	assert_json '.violations[0].object | endswith("/deep/.new")'
 	assert_json '.violations[0].program == "mkdir"'
@@ -244,7 +244,7 @@ unchanged() {
 }
 
 @test "what would not have worked anyway, or is there already, is no violation" {
-	run --separate-stderr cordon run -q -p strict --report writes --json -- \
+	run --separate-stderr cordon run -q -p strict --json -- \
 		sh -c 'mkdir deep; mkdir -p deep/.conf; rm -f deep/.none; rmdir deep; mkdir none/none; true'
 	assert_json '.violations == []'
 }
@@ -267,7 +267,7 @@ unchanged() {
 
 @test "a pipe that nobody reads holds up nobody else" {
 	mkfifo pipe go
-	background timeout 100 "$CORDON" run -q -p strict --report writes -- \
+	background timeout 100 "$CORDON" run -q -p strict -- \
 		sh -c 'echo through >pipe & mkdir made && echo up >go; wait'
 	run timeout 30 head -n 1 go
 	assert_output up
@@ -283,13 +283,13 @@ unchanged() {
 		echo a >/dev/stderr; echo b >/dev/tty; mkfifo p
 		(cat p) & echo c >p; wait; cat <(echo d); echo e >"$(tty)"
 	EOS
-	run timeout -k 5 100 script -qec "$CORDON run -q -p strict --report writes -- bash tty.sh" /dev/null
+	run timeout -k 5 100 script -qec "$CORDON run -q -p strict -- bash tty.sh" /dev/null
 	assert_equal "$(sed 's/^\^@//' <<<"$output" | tr -d '\r' | tr '\n' ' ')" "a b c d e "
 }
 
 @test "the broker killed: calls fail, the run ends with cause setup" {
 	mkfifo up
-	background "$CORDON" run -q -p strict --report writes --result "$SCRATCH/result" -- \
+	background "$CORDON" run -q -p strict --result "$SCRATCH/result" -- \
 		sh -c 'echo up >up; while :; do mkdir made 2>/dev/null; rmdir made 2>/dev/null; done'
 	run timeout 30 head -n 1 up
 	assert_output up
@@ -306,7 +306,7 @@ unchanged() {
 
 @test "H54 with the supervisor everything ends, the broker too" {
 	mkfifo alive
-	background "$CORDON" run -q -p strict --report writes -- sh -c 'exec 9>alive; echo up >&9; while :; do mkdir x; rmdir x; done'
+	background "$CORDON" run -q -p strict -- sh -c 'exec 9>alive; echo up >&9; while :; do mkdir x; rmdir x; done'
 	exec 8<>alive
 	read -r -t 30 line <&8
 	assert_equal "$line" up

@@ -74,15 +74,20 @@ bool listen_is_exact(const struct plan *plan)
 	return plan->enforced[GUARANTEE_EXACT];
 }
 
-/* What a pattern hides must not be read either. */
+static enum seccomp_filter filter_of_broker(const struct plan *plan)
+{
+	uint64_t report = policy_number(plan->policy, KEY_REPORT);
+	bool execs = report >= REPORT_WRITES && limits_exec(plan);
+
+	if (report >= REPORT_ALL || plan_has(plan, OP_HIDE_GLOB))
+		return execs ? SECCOMP_FILTER_notify_exact_read_execs
+			     : SECCOMP_FILTER_notify_exact_read;
+	return execs ? SECCOMP_FILTER_notify_exact_execs : SECCOMP_FILTER_notify_exact;
+}
+
 static enum seccomp_filter filter_for(const struct plan *plan)
 {
-	if (!listen_is_exact(plan))
-		return filter_of_guard(plan);
-	vec_each(op, &plan->ops)
-		if (op->kind == OP_HIDE_GLOB)
-			return SECCOMP_FILTER_notify_exact_read;
-	return SECCOMP_FILTER_notify_exact;
+	return listen_is_exact(plan) ? filter_of_broker(plan) : filter_of_guard(plan);
 }
 
 static bool is_watched(const struct plan *plan)

@@ -53,12 +53,9 @@ static const struct {
 	{ OP_DIE_WITH_PARENT, CAP_PIDNS }, { OP_NET_HOST, CAP_RELAY },
 };
 
-/* A broker sees what is changed, and nothing else: where all is to be seen, the guard and
- * what watches with it come first. */
 static bool is_brokered(const struct plan *plan)
 {
-	return policy_number(plan->policy, KEY_PROTECT) == PROTECT_EXACT &&
-	       policy_number(plan->policy, KEY_REPORT) < REPORT_ALL;
+	return policy_number(plan->policy, KEY_PROTECT) == PROTECT_EXACT;
 }
 
 /* Sockets without a path belong to the network namespace; in the host's, Landlock keeps
@@ -67,7 +64,7 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 			       const struct caps *caps)
 {
 	if (op->kind == OP_REPORT)
-		return listen_reports(op) && !is_brokered(plan);
+		return listen_reports(op);
 	if (op->kind == OP_EXACT || op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB ||
 	    op->kind == OP_HIDE_GLOB)
 		return is_brokered(plan);
