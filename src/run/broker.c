@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/fd.h"
 #include "run/broker_in.h"
+#include "run/refused.h"
 #include "run/supervise.h"
 
 #define STAGE "broker"
@@ -68,6 +69,15 @@ static void see(struct side *s, const struct broker_message *m, size_t n)
 		add(s, m, &v);
 }
 
+static void hear(struct side *s, const struct broker_message *m)
+{
+	struct violation v = { .source = VIOLATION_BY_notify, .pid = m->pid };
+
+	refused_call(s->in.heard, (int)m->op, &v);
+	if (v.object.n)
+		add(s, m, &v);
+}
+
 static void lose(struct side *s)
 {
 	struct cordon_error why;
@@ -102,6 +112,8 @@ static bool take_in(struct side *s)
 		note(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_SEEN)
 		see(s, &m, (size_t)got - fixed);
+	else if (m.word == BROKER_CALLED)
+		hear(s, &m);
 	return true;
 }
 
@@ -236,6 +248,7 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 				       .plan = in->plan,
 				       .file_caps = in->launch->keep_caps,
 				       .observer = &s->observer,
+				       .heard = in->launch->heard,
 				       .report = policy_number(in->plan->policy, KEY_REPORT),
 				       .hides = plan_has(in->plan, OP_HIDE_GLOB) };
 	if (!observer_init(&s->observer, a, in->plan))

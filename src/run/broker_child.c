@@ -127,7 +127,6 @@ static const struct broker_row *row_of(int nr)
 	return NULL;
 }
 
-/* Whatever is not known here is a call that this kernel does not have. */
 static void serve(struct broker *b, const struct seccomp_notif *notif)
 {
 	struct call c = { .broker = b, .notif = notif, .row = row_of(notif->data.nr), .fd = -1 };
@@ -135,8 +134,8 @@ static void serve(struct broker *b, const struct seccomp_notif *notif)
 
 	c.target = (struct target){ .view = &b->view, .tid = (pid_t)notif->pid };
 	/* Without a number it is in no pid namespace of ours. */
-	if (c.row && c.target.tid > 0)
-		value = c.row->how(&c);
+	if (c.target.tid > 0)
+		value = c.row ? c.row->how(&c) : broker_refused(&c);
 	if (value < 0 && value != BROKER_LATER)
 		call_observe(&c);
 	if (value == BROKER_GO_ON)

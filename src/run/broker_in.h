@@ -20,12 +20,13 @@
 enum broker_word {
 	BROKER_REFUSED,
 	BROKER_SEEN, /* the policy refuses it; whether it would have worked is seen outside */
+	BROKER_CALLED, /* a filter refuses it */
 	BROKER_DONE, /* nobody is left who could call: it ends as it should */
 };
 
 struct broker_message {
 	uint32_t word;
-	uint32_t op; /* enum violation_op, or enum observed of what was seen */
+	uint32_t op; /* enum violation_op; seen: enum observed; called: the number of the call */
 	int32_t pid, errnum;
 	char program[VIOLATION_PROGRAM_MAX];
 	char object[VIOLATION_OBJECT_MAX + 1]; /* as much of it as is used is sent */
@@ -47,6 +48,7 @@ struct broker_input {
 	uint64_t file_caps;	   /* what the command keeps of root's rights over files */
 	struct observer *observer; /* after the start, each of the two has its own */
 	uint64_t report;	   /* enum report */
+	int heard;		   /* see struct launch */
 	bool hides;		   /* patterns hide: reading is carried out, too */
 };
 
@@ -200,5 +202,6 @@ broker_fn broker_utime, broker_utimes, broker_utimensat;
 broker_fn broker_setxattr, broker_lsetxattr, broker_fsetxattr;
 broker_fn broker_removexattr, broker_lremovexattr, broker_fremovexattr;
 broker_fn broker_ioctl, broker_bind, broker_connect, broker_umask, broker_exec;
+broker_fn broker_absent, broker_refused;
 
 #endif

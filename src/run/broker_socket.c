@@ -136,6 +136,8 @@ static int64_t connect_path(struct call *c)
 		return r;
 	if (!o.exists)
 		return -ENOENT;
+	if (observer_covers_socket(c->broker->in->observer, o.path))
+		call_tell(c, BROKER_SEEN, OBSERVED_SOCKET, o.path, 0);
 	/* A socket of the sandbox's own, or no socket at all. */
 	if (!S_ISSOCK(o.mode) ||
 	    (!o.outside && observer_owns_socket(c->broker->in->observer, o.path)))

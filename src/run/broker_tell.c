@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the broker tells the supervisor: what it has refused, and what somebody else will
- * or has, a mount, Landlock or the caller's own permissions.
+ * or has, a mount, Landlock, a filter or the caller's own permissions.
  *
  * For the latter the arguments are read once more. Nothing rests on that but the report.
  */
 #include "run/broker_in.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "run/refused.h"
 
 /* It waits for a supervisor that is busy: what is not told would be a refusal that nobody
  * hears of. */
@@ -21,8 +24,9 @@ static void send_message(const struct broker_message *m, size_t object)
 
 void call_tell(struct call *c, enum broker_word word, unsigned op, struct str object, int errnum)
 {
-	struct broker_message m = { .word = word, .op = op, .pid = c->target.tid, .errnum = errnum };
+	struct broker_message m = { .word = word, .op = op, .errnum = errnum };
 
+	m.pid = c->target.tid;
 	c->told = true;
 	if (object.n >= sizeof(m.object))
 		return;
@@ -45,6 +49,24 @@ void call_observe(struct call *c)
 		return;
 	if (found.what != OBSERVED_READ || in->report >= REPORT_ALL)
 		call_tell(c, BROKER_SEEN, found.what, str_of(found.text), 0);
+}
+
+int64_t broker_absent(struct call *c)
+{
+	(void)c;
+	return -ENOSYS;
+}
+
+/* Whatever no row is about. */
+int64_t broker_refused(struct call *c)
+{
+	const struct broker_input *in = c->broker->in;
+	struct violation v = { 0 };
+	int nr = c->notif->data.nr, answer = refused_call(in->heard, nr, &v);
+
+	if (v.object.n && in->report >= REPORT_WRITES)
+		call_tell(c, BROKER_CALLED, (unsigned)nr, STR(""), answer);
+	return answer ? -answer : BROKER_GO_ON;
 }
 
 /* Enforced by mounts and Landlock: nobody can execute on behalf. */

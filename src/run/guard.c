@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
-#include "backend/linux/seccomp.h"
 #include "base/fd.h"
 #include "policy/rename.h"
 #include "report/violation.h"
@@ -20,6 +19,7 @@
 #include "run/guard_tree.h"
 #include "run/notify.h"
 #include "run/observe.h"
+#include "run/refused.h"
 #include "run/request.h"
 #include "run/selection.h"
 #include "run/sentry.h"
@@ -321,16 +321,6 @@ static bool is_foreign_socket(const struct guard *g, const struct object *o)
 	return type_of(o) == S_IFSOCK && !observer_owns_socket(&g->observer, o->path);
 }
 
-/* Something that refuses is shown in the place of a socket of the host. */
-static bool is_covered_socket(const struct guard *g, const struct object *o)
-{
-	vec_each(op, &g->plan->ops)
-		if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET && !op->lost &&
-		    str_eq(op->path, o->path))
-			return true;
-	return false;
-}
-
 static int judge_connect(struct guard *g, const struct request *q)
 {
 	struct violation v = { .op = VIOLATION_connect,
@@ -345,7 +335,7 @@ static int judge_connect(struct guard *g, const struct request *q)
 		report(g, q->call, &v);
 		return EACCES;
 	}
-	if (is_covered_socket(g, &o)) {
+	if (observer_covers_socket(&g->observer, o.path)) {
 		v.source = VIOLATION_BY_notify;
 		v.errnum = ECONNREFUSED;
 		report(g, q->call, &v);
@@ -432,25 +422,14 @@ static int judge_names(struct guard *g, struct request *q)
 	return verdict;
 }
 
-/* A call that a filter refuses, left to us so that somebody hears of it. Nothing of it is
- * looked at and it never goes on, except where this plan does not refuse it: every
- * listener asks about the keyring. */
 static int judge_refused(struct guard *g, const struct seccomp_notif *call)
 {
-	const struct seccomp_refusal *why, *asked;
-	struct violation v = { .op = VIOLATION_call, .source = VIOLATION_BY_notify };
+	struct violation v = { .source = VIOLATION_BY_notify };
+	int answer = refused_call(g->heard, call->data.nr, &v);
 
-	if (g->heard < 0)
-		return ENOSYS;
-	why = seccomp_refusal((enum seccomp_filter)g->heard, call->data.nr);
-	asked = seccomp_refusal(SECCOMP_FILTER_notify_writes, call->data.nr);
-	if (!why)
-		return asked && asked->told ? 0 : ENOSYS;
-	v.object = str_of(why->name);
-	v.reason = why->reason;
-	v.errnum = why->told;
-	report(g, call, &v);
-	return why->told ? why->told : ENOSYS;
+	if (v.object.n)
+		report(g, call, &v);
+	return answer;
 }
 
 static int judge(void *data, const struct seccomp_notif *call)

@@ -61,6 +61,15 @@ bool observer_owns_socket(const struct observer *o, struct str path)
 	return false;
 }
 
+bool observer_covers_socket(const struct observer *o, struct str path)
+{
+	vec_each(op, &o->plan->ops)
+		if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET && !op->lost &&
+		    str_eq(op->path, path))
+			return true;
+	return false;
+}
+
 static bool is_readable(const struct observer *o, struct str path)
 {
 	const struct op *op = map_nearest(&o->shown, path);
@@ -196,6 +205,7 @@ static bool would_work(enum observed what, const char *path)
 	case OBSERVED_EXEC:
 		return there && S_ISREG(st.st_mode) && permits(path, X_OK);
 	case OBSERVED_HOST:
+	case OBSERVED_SOCKET:
 	case OBSERVED_COUNT:
 		break;
 	}
@@ -370,9 +380,14 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 
 bool observe_judge(struct observer *o, const struct observed_object *found, struct violation *ret)
 {
+	bool connects = found->what == OBSERVED_HOST || found->what == OBSERVED_SOCKET;
+
 	ret->object = str_of(found->text);
-	if (found->what != OBSERVED_HOST)
+	if (!connects)
 		return judge_path(o, found, ret);
 	ret->op = VIOLATION_connect;
-	return is_refused_host(o, found->text);
+	if (found->what == OBSERVED_HOST)
+		return is_refused_host(o, found->text);
+	ret->errnum = ECONNREFUSED;
+	return observer_covers_socket(o, ret->object);
 }

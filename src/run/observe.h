@@ -31,7 +31,8 @@ enum observed {
 	OBSERVED_CHANGE,
 	OBSERVED_READ,
 	OBSERVED_EXEC,
-	OBSERVED_HOST, /* what it connects to is a host */
+	OBSERVED_HOST,	 /* what it connects to is a host */
+	OBSERVED_SOCKET, /* what it connects to is covered */
 	OBSERVED_COUNT
 };
 
@@ -75,6 +76,8 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 /* Does the plan let the kernel allow writing there? `path` is a normal path. */
 bool observer_writable(const struct observer *o, struct str path);
 
+/* Is something that refuses shown there, in the place of a unix socket of the host? */
+bool observer_covers_socket(const struct observer *o, struct str path);
 /* May a unix socket at this path be the sandbox's own, or one that was granted? */
 bool observer_owns_socket(const struct observer *o, struct str path);
 

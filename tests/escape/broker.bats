@@ -19,6 +19,11 @@ setup() {
 	RACE_MS=${CORDON_RACE_MS:-700}
 }
 
+teardown() {
+	[ -z "${SHORT:-}" ] || rm -rf "$SHORT"
+	escape_teardown
+}
+
 # refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
 # works without cordon.
 refused() {
@@ -249,6 +254,18 @@ unchanged() {
 	assert_json '.violations == []'
 }
 
+@test "report = all: what mounts, Landlock and filters refuse is told, too" {
+	run --separate-stderr cordon run -q -p shell --json -- bash -c 'cat "$1/.netrc"; cp /bin/true t; ./t
+		: >/dev/tcp/192.0.2.1/80; ./attack unshare; mkdir deep/.new; true' - "$HOME"
+	assert_json '.enforced | index("exact") and index("report")'
+	assert_json '[.violations[] | [.op, .source]] | sort == ([["read", "notify"], ["exec", "notify"],
+		["exec", "notify"], ["connect", "notify"], ["write", "broker"]] | sort)'
+	run --separate-stderr cordon run -q -p strict --json -- ./attack unshare
+	assert_json '[.violations[] | [.op, .object]] == [["call", "unshare"]]'
+	run --separate-stderr cordon run -q -p strict --report none --json -- ./attack unshare
+	assert_json '.violations == []'
+}
+
 @test "what is allowed is done as without a broker: the same results, errors and files" {
 	cp "$BATS_TEST_DIRNAME/operations.py" .
 	for protect in off exact; do
@@ -280,11 +297,14 @@ unchanged() {
 @test "a terminal: its streams, /dev/tty, pipes, substitutions" {
 	command -v script >/dev/null || must_or_skip "no script"
 	cat >tty.sh <<-'EOS'
-		echo a >/dev/stderr; echo b >/dev/tty; mkfifo p
-		(cat p) & echo c >p; wait; cat <(echo d); echo e >"$(tty)"
+		echo a >/dev/stderr; echo b >/dev/tty; mkfifo p; (sleep 1; cat p)& echo c >p; wait; cat <(echo d)
+		echo e >"$(tty)"
 	EOS
-	run timeout -k 5 100 script -qec "$CORDON run -q -p strict -- bash tty.sh" /dev/null
-	assert_equal "$(sed 's/^\^@//' <<<"$output" | tr -d '\r' | tr '\n' ' ')" "a b c d e "
+	for report in writes all; do
+		rm -f p
+		run timeout -k 5 100 script -qec "$CORDON run -q -p strict --report $report -- bash tty.sh" /dev/null
+		assert_equal "$(sed 's/^\^@//' <<<"$output" | tr -d '\r' | tr '\n' ' ')" "a b c d e "
+	done
 }
 
 @test "the broker killed: calls fail, the run ends with cause setup" {
@@ -302,6 +322,39 @@ unchanged() {
 	assert_equal "$status" 125
 	output=$(cat "$SCRATCH/result")
 	assert_json '.cause == "setup" and (.error.message | contains("broker"))'
+}
+
+# Only one listener can be asked about a call.
+@test "inside another run there is no broker, which is said; what the outer one holds stays" {
+	mkdir "$SCRATCH/bin"
+	cp "$CORDON" "$SCRATCH/bin/cordon"
+	run cordon run -q --allow-exec "$SCRATCH/bin" -- "$SCRATCH/bin/cordon" run -p strict -- true
+	assert_status 125
+	run --separate-stderr cordon run -q -p strict --allow-read "$SCRATCH/bin" -- \
+		"$SCRATCH/bin/cordon" run -p strict --fallback degrade --json -- \
+		sh -c 'echo x >made; mkdir deep/.new'
+	assert_json '.cause == "exited" and .backend == "landlock"'
+	assert_json '(.enforced | index("exact") == null) and (.degraded | index("exact") and index("hidden-names"))'
+	[[ $stderr == *"not enforced by landlock:"*"exact"* ]] || fail "not said" "$(outcome)"
+	assert_file made
+	refute_file deep/.new
+}
+
+@test "H58 a unix socket that the host makes during the run is not connected to" {
+	SHORT=$(mktemp -d "$(ground)/s.XXXX")
+	FLAGS=(--allow-read "$SHORT")
+	mkfifo entered changed
+	background "$CORDON" run -q -p strict "${FLAGS[@]}" --result "$SCRATCH/result" -- /bin/sh -c 'echo in >entered
+		read -r x <changed; ./attack connect unix "$1"; echo "outcome $?" >outcome' sh "$SHORT/s"
+	read -r line <entered
+	local run=$STARTED
+	start_server unix "$SHORT/s"
+	echo go >changed
+	wait "$run" || true
+	assert_equal "$(cat outcome)" "outcome 10"
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+	output=$(cat "$SCRATCH/result")
+	assert_json '[.violations[] | [.op, .source, .object]] == [["connect", "broker", "'"$SHORT"'/s"]]'
 }
 
 @test "H54 with the supervisor everything ends, the broker too" {

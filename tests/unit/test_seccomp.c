@@ -274,12 +274,12 @@ Test(seccomp, arguments_are_judged_by_what_the_kernel_reads)
 	}
 }
 
-static uint32_t strictest(unsigned int parts, uint32_t arch, uint32_t nr, const uint64_t *args)
+static uint32_t strictest(uint64_t parts, uint32_t arch, uint32_t nr, const uint64_t *args)
 {
 	uint32_t found = SECCOMP_RET_ALLOW;
 
 	for (int f = 0; f < SECCOMP_FILTER_COUNT; f++)
-		if (parts & 1u << f) {
+		if (parts & UINT64_C(1) << f) {
 			uint32_t action = run(f, arch, arch, nr, args).action;
 
 			found = action < found ? action : found;
@@ -287,7 +287,7 @@ static uint32_t strictest(unsigned int parts, uint32_t arch, uint32_t nr, const 
 	return found;
 }
 
-static void compare_parts(enum seccomp_filter whole, unsigned int parts, uint32_t arch)
+static void compare_parts(enum seccomp_filter whole, uint64_t parts, uint32_t arch)
 {
 	for (int nr = 0; nr <= WALK_TO; nr++)
 		for (size_t i = 0; i < COUNT(judged); i++)
@@ -300,7 +300,7 @@ Test(seccomp, one_program_answers_like_its_parts)
 {
 	static const struct {
 		enum seccomp_filter whole;
-		unsigned int parts;
+		uint64_t parts;
 	} rows[] = {
 		{ F(base), BIT(surface) | BIT(sockets) | BIT(nokeyring) },
 		{ F(base_keyring), BIT(surface) | BIT(sockets) },

@@ -45,7 +45,7 @@ enum who {
 	AS_USER,
 };
 
-static void confine(unsigned int filters, enum who who)
+static void confine(uint64_t filters, enum who who)
 {
 	if (who == AS_USER && geteuid() == 0 &&
 	    (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0))
@@ -53,13 +53,13 @@ static void confine(unsigned int filters, enum who who)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		_exit(98);
 	for (int f = 0; f < SECCOMP_FILTER_COUNT; f++)
-		if (filters & 1u << f &&
+		if (filters & UINT64_C(1) << f &&
 		    seccomp_install(seccomp_program(f, SECCOMP_ARCH_NATIVE), 0) != 0)
 			_exit(97);
 }
 
 /* What act returned in a confined child, or -(DIED + signal). */
-static long live(unsigned int filters, enum who who, long (*act)(const void *), const void *arg)
+static long live(uint64_t filters, enum who who, long (*act)(const void *), const void *arg)
 {
 	long result = 0;
 	int ends[2], status;
@@ -102,7 +102,7 @@ static long make_call(const void *arg)
 			      c->args[5]));
 }
 
-static long call(unsigned int filters, enum who who, long nr, uint64_t a, uint64_t b, uint64_t c)
+static long call(uint64_t filters, enum who who, long nr, uint64_t a, uint64_t b, uint64_t c)
 {
 	struct call call = { nr, { a, b, c } };
 
@@ -117,12 +117,12 @@ Test(seccomp_live, refused_rows_are_refused)
 		if (judged[i].expect <= 0 || c.nr < 0)
 			continue;
 		memcpy(c.args, judged[i].args, sizeof(c.args));
-		cr_expect_eq(live(1u << judged[i].filter, AS_USER, make_call, &c),
+		cr_expect_eq(live(UINT64_C(1) << judged[i].filter, AS_USER, make_call, &c),
 			     -judged[i].expect, "row %zu: %s", i, judged[i].syscall);
 		for (int n = 0; n < 6; n++)
 			if (!(judged[i].wide & 1 << n))
 				c.args[n] |= 0x8000000100000000;
-		cr_expect_eq(live(1u << judged[i].filter, AS_USER, make_call, &c),
+		cr_expect_eq(live(UINT64_C(1) << judged[i].filter, AS_USER, make_call, &c),
 			     -judged[i].expect, "row %zu: %s, high words", i, judged[i].syscall);
 	}
 }

@@ -15,7 +15,7 @@
 #define OK 0
 #define NOTIFY_IT (-1)
 #define F(name) SECCOMP_FILTER_##name
-#define BIT(name) (1u << SECCOMP_FILTER_##name)
+#define BIT(name) (UINT64_C(1) << SECCOMP_FILTER_##name)
 
 /* Constants as numbers: what the kernel sees, not what a header of this machine
  * says. wide marks pointer arguments, where the upper half counts. */
@@ -179,7 +179,7 @@ static const struct {
 	{ F(notify_exact), "open", { 0, 2 }, NOTIFY_IT },
 	{ F(notify_exact), "openat", { 0, 0, 0x40 }, NOTIFY_IT },
 	{ F(notify_exact), "openat", { 0, 0, 0x200002 }, OK },
-	{ F(notify_exact), "openat2", { 3, 0x1000, 0x2000, 24 }, ENOSYS },
+	{ F(notify_exact), "openat2", { 3, 0x1000, 0x2000, 24 }, NOTIFY_IT },
 	{ F(notify_exact), "unlinkat", { 3, 0x1000, 0 }, NOTIFY_IT },
 	{ F(notify_exact), "fchmod", { 3, 0644 }, NOTIFY_IT },
 	{ F(notify_exact), "ioctl", { 3, 0x40086602, 0 }, NOTIFY_IT },
@@ -191,12 +191,16 @@ static const struct {
 	{ F(notify_exact_read), "bind", { 3, 0x1000, 110 }, NOTIFY_IT },
 	{ F(notify_exact), "connect", { 3, 0x1000, 110 }, NOTIFY_IT },
 	{ F(notify_exact), "execve", { 0 }, OK },
+	{ F(notify_exact), "mount", { 0 }, NOTIFY_IT },
+	{ F(notify_exact), "mknod", { 0, 020000 }, NOTIFY_IT },
+	{ F(notify_exact), "ioctl", { 3, 0x40087602, 0 }, NOTIFY_IT },
+	{ F(notify_exact_read), "unshare", { 0x10000000 }, NOTIFY_IT },
 	{ F(notify_exact_execs), "execve", { 0 }, NOTIFY_IT },
 	{ F(notify_exact_execs), "open", { 0, 0 }, OK },
 	{ F(notify_exact_execs), "fchmod", { 3, 0644 }, NOTIFY_IT },
 	{ F(notify_exact_read_execs), "execveat", { 0 }, NOTIFY_IT },
 	{ F(notify_exact_read_execs), "open", { 0, 0 }, NOTIFY_IT },
-	{ F(notify_exact_read_execs), "openat2", { 3, 0x1000, 0x2000, 24 }, ENOSYS },
+	{ F(notify_exact_read_execs), "openat2", { 3, 0x1000, 0x2000, 24 }, NOTIFY_IT },
 	/* What is told: asked about beside a listener, and only that. */
 	{ F(base_heard), "unshare", { 0x10000000 }, OK },
 	{ F(base_heard), "clone", { 0x10000000 }, OK },

@@ -541,6 +541,30 @@ static void check_telling(const struct row *row)
 			die("TELL that a listener does not hear", row->syscall);
 }
 
+static int fails_untold(struct verdict v)
+{
+	if (v.go < 0)
+		return (v.ret & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO && !v.told;
+	for (size_t i = 0; i < judges[v.go].count; i++)
+		if (decides(&judges[v.go].steps[i]) && fails_untold(judges[v.go].steps[i].then))
+			return 1;
+	return 0;
+}
+
+/* A filter that asks refuses nothing by itself, so what it has been given to refuse must
+ * be in those beside it. */
+static void check_failing(const struct row *row)
+{
+	int asks = 0, passes = 0;
+
+	for (enum filter f = 0; f < FILTER_COUNT; f++) {
+		asks |= telling_in(f) == ASKS && row_is_in(row, f);
+		passes |= telling_in(f) == PASSES && row_is_in(row, f);
+	}
+	if (asks && !passes && fails_untold(row->verdict))
+		die("nobody refuses", row->syscall);
+}
+
 static void print_refusals(FILE *out, const struct arch *arch)
 {
 	fprintf(out, "\nstatic const struct seccomp_refusal %s_refusals[] = {\n", arch->name);
@@ -589,9 +613,11 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		die("needs the name of the file to write", "usage");
-	for (size_t i = 0; i < COUNT(rows); i++)
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		check_failing(&rows[i]);
 		if (told_errno(&rows[i], rows[i].verdict))
 			check_telling(&rows[i]);
+	}
 	out = fopen(argv[1], "we");
 	if (!out)
 		die(strerror(errno), argv[1]);

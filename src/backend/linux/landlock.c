@@ -6,9 +6,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -36,6 +38,40 @@ static CHILD_SAFE size_t attr_size(unsigned abi)
 			: offsetof(struct ruleset_attr, handled_access_net);
 }
 
+static CHILD_SAFE int open_next(int dir, const char *name, size_t n)
+{
+	char text[NAME_MAX + 1];
+	struct stat st;
+	int fd;
+
+	if (n > NAME_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(text, name, n);
+	text[n] = '\0';
+	fd = openat(dir, text, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode)))
+		return fd;
+	close(fd);
+	errno = ELOOP;
+	return -1;
+}
+
+/* One name after the other: inside a cordon with a broker there is no openat2. */
+static CHILD_SAFE int walk_real(const char *path)
+{
+	int next, fd = open("/", O_PATH | O_CLOEXEC);
+
+	for (path += strspn(path, "/"); fd >= 0 && *path; path += strspn(path, "/")) {
+		next = open_next(fd, path, strcspn(path, "/"));
+		close(fd);
+		fd = next;
+		path += strcspn(path, "/");
+	}
+	return fd;
+}
+
 /* Every path is a real one: a link anywhere in it was put there meanwhile, and would have
  * something else granted. */
 static CHILD_SAFE int open_real(const char *path)
@@ -44,8 +80,9 @@ static CHILD_SAFE int open_real(const char *path)
 		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
 		.resolve = RESOLVE_NO_SYMLINKS,
 	};
+	int fd = (int)syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
 
-	return (int)syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+	return fd < 0 && errno == ENOSYS ? walk_real(path) : fd;
 }
 
 /* So would another object in its place. */

@@ -111,7 +111,7 @@ static void landlock_claims(const struct caps *caps, struct claims *ret)
 
 static int landlock_available(const struct caps *caps, struct cordon_error *err)
 {
-	static const enum cap needed[] = { CAP_LANDLOCK, CAP_CLOSE_RANGE, CAP_OPENAT2 };
+	static const enum cap needed[] = { CAP_LANDLOCK, CAP_CLOSE_RANGE };
 
 	return backend_needs("landlock", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
