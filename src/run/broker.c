@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/fd.h"
 #include "run/broker_in.h"
+#include "run/execute.h"
 #include "run/refused.h"
 #include "run/supervise.h"
 
@@ -24,6 +25,7 @@ struct side {
 	struct run *run;
 	struct broker_input in;
 	struct observer observer;
+	struct accesses *accesses; /* NULL: nobody wants to know what is allowed */
 	int user_ns, mount_ns;
 	struct spawned child;
 	struct loop_watch watch; /* its fd: our end */
@@ -78,6 +80,14 @@ static void hear(struct side *s, const struct broker_message *m)
 		add(s, m, &v);
 }
 
+static void note_access(struct side *s, const struct broker_message *m, size_t n)
+{
+	struct str object = { m->object, strnlen(m->object, n) };
+
+	if (m->op < VIOLATION_OP_COUNT && path_is_normal(object))
+		accesses_add(s->accesses, (enum violation_op)m->op, object);
+}
+
 static void lose(struct side *s)
 {
 	struct cordon_error why;
@@ -114,6 +124,8 @@ static bool take_in(struct side *s)
 		see(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_CALLED)
 		hear(s, &m);
+	else if (m.word == BROKER_ALLOWED && s->accesses)
+		note_access(s, &m, (size_t)got - fixed);
 	return true;
 }
 
@@ -244,11 +256,13 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 	s = arena_new(a, struct side);
 	if (!s)
 		return err_nomem(err, STAGE);
+	s->accesses = in->options ? in->options->accesses : NULL;
 	s->in = (struct broker_input){ .policy = in->plan->policy,
 				       .plan = in->plan,
 				       .file_caps = in->launch->keep_caps,
 				       .observer = &s->observer,
 				       .heard = in->launch->heard,
+				       .learns = s->accesses,
 				       .report = policy_number(in->plan->policy, KEY_REPORT),
 				       .hides = plan_has(in->plan, OP_HIDE_GLOB) };
 	if (!observer_init(&s->observer, a, in->plan))

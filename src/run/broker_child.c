@@ -136,8 +136,7 @@ static void serve(struct broker *b, const struct seccomp_notif *notif)
 	/* Without a number it is in no pid namespace of ours. */
 	if (c.target.tid > 0)
 		value = c.row ? c.row->how(&c) : broker_refused(&c);
-	if (value < 0 && value != BROKER_LATER)
-		call_observe(&c);
+	call_observe(&c, value);
 	if (value == BROKER_GO_ON)
 		let_go_on(notif->id);
 	else if (value != BROKER_LATER)

@@ -20,7 +20,8 @@
 enum broker_word {
 	BROKER_REFUSED,
 	BROKER_SEEN, /* the policy refuses it; whether it would have worked is seen outside */
-	BROKER_CALLED, /* a filter refuses it */
+	BROKER_CALLED,	/* a filter refuses it */
+	BROKER_ALLOWED, /* for who wants to know that, too */
 	BROKER_DONE, /* nobody is left who could call: it ends as it should */
 };
 
@@ -49,6 +50,7 @@ struct broker_input {
 	struct observer *observer; /* after the start, each of the two has its own */
 	uint64_t report;	   /* enum report */
 	int heard;		   /* see struct launch */
+	bool learns;		   /* what is allowed is told, too */
 	bool hides;		   /* patterns hide: reading is carried out, too */
 };
 
@@ -153,9 +155,9 @@ int object_refuse(struct call *c, const struct object *o, struct str path, enum 
 
 /* Tells the supervisor; op as in the message. */
 void call_tell(struct call *c, enum broker_word word, unsigned op, struct str object, int errnum);
-/* Notes it when a call that has failed, or is left to the kernel, is one that the policy
- * refuses. */
-void call_observe(struct call *c);
+/* After it was served with that answer: notes it when a call that has failed, or is left to
+ * the kernel, is one that the policy refuses. */
+void call_observe(struct call *c, int64_t value);
 
 /* Opens something below the caller's directory in /proc, O_PATH: -1 with errno. */
 int call_open(const struct call *c, const char *what);

@@ -27,7 +27,7 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 	struct broker_message m = { .word = word, .op = op, .errnum = errnum };
 
 	m.pid = c->target.tid;
-	c->told = true;
+	c->told |= word != BROKER_ALLOWED;
 	if (object.n >= sizeof(m.object))
 		return;
 	memcpy(m.object, object.p, object.n);
@@ -37,17 +37,25 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 		send_message(&m, object.n);
 }
 
-void call_observe(struct call *c)
+static void allowed(void *data, enum violation_op op, struct str object)
+{
+	call_tell(data, BROKER_ALLOWED, op, object, 0);
+}
+
+void call_observe(struct call *c, int64_t value)
 {
 	const struct broker_input *in = c->broker->in;
+	bool failed = value < 0 && value != BROKER_LATER;
 	struct observed_object found;
 	struct request q;
 
-	if (c->told || in->report < REPORT_WRITES ||
-	    !request_init(&q, c->notif, &c->broker->view) || request_read(&q) < 0 ||
-	    !observe_find(in->observer, &q, &found))
+	if (c->told || in->report < REPORT_WRITES || !(failed || in->learns) ||
+	    !request_init(&q, c->notif, &c->broker->view) || request_read(&q) < 0)
 		return;
-	if (found.what != OBSERVED_READ || in->report >= REPORT_ALL)
+	in->observer->allowed = in->learns ? allowed : NULL;
+	in->observer->data = c;
+	if (observe_find(in->observer, &q, &found) && failed &&
+	    (found.what != OBSERVED_READ || in->report >= REPORT_ALL))
 		call_tell(c, BROKER_SEEN, found.what, str_of(found.text), 0);
 }
 
