@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/fd.h"
 #include "run/broker_in.h"
+#include "run/egress.h"
 #include "run/execute.h"
 #include "run/refused.h"
 #include "run/supervise.h"
@@ -25,6 +26,7 @@ struct side {
 	struct run *run;
 	struct broker_input in;
 	struct observer observer;
+	struct egress *egress;	   /* NULL: no host is listed */
 	struct accesses *accesses; /* NULL: nobody wants to know what is allowed */
 	int user_ns, mount_ns;
 	struct spawned child;
@@ -88,6 +90,14 @@ static void note_access(struct side *s, const struct broker_message *m, size_t n
 		accesses_add(s->accesses, (enum violation_op)m->op, object);
 }
 
+/* The broker waits for us. */
+static void expect(struct side *s, const struct broker_message *m, size_t n)
+{
+	if (s->egress)
+		egress_expect_address(s->egress, m->pid, m->object, n);
+	send(s->watch.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void lose(struct side *s)
 {
 	struct cordon_error why;
@@ -124,6 +134,8 @@ static bool take_in(struct side *s)
 		see(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_CALLED)
 		hear(s, &m);
+	else if (m.word == BROKER_CONNECTS)
+		expect(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_ALLOWED && s->accesses)
 		note_access(s, &m, (size_t)got - fixed);
 	return true;
@@ -256,12 +268,14 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 	s = arena_new(a, struct side);
 	if (!s)
 		return err_nomem(err, STAGE);
+	s->egress = *in->egress;
 	s->accesses = in->options ? in->options->accesses : NULL;
 	s->in = (struct broker_input){ .policy = in->plan->policy,
 				       .plan = in->plan,
 				       .file_caps = in->launch->keep_caps,
 				       .observer = &s->observer,
 				       .heard = in->launch->heard,
+				       .lists_hosts = s->egress,
 				       .learns = s->accesses,
 				       .report = policy_number(in->plan->policy, KEY_REPORT),
 				       .hides = plan_has(in->plan, OP_HIDE_GLOB) };

@@ -21,6 +21,7 @@ enum broker_word {
 	BROKER_REFUSED,
 	BROKER_SEEN, /* the policy refuses it; whether it would have worked is seen outside */
 	BROKER_CALLED,	/* a filter refuses it */
+	BROKER_CONNECTS, /* to the address in `object`; waits for an answer */
 	BROKER_ALLOWED, /* for who wants to know that, too */
 	BROKER_DONE, /* nobody is left who could call: it ends as it should */
 };
@@ -50,6 +51,7 @@ struct broker_input {
 	struct observer *observer; /* after the start, each of the two has its own */
 	uint64_t report;	   /* enum report */
 	int heard;		   /* see struct launch */
+	bool lists_hosts;	   /* the supervisor has to know of connections first */
 	bool learns;		   /* what is allowed is told, too */
 	bool hides;		   /* patterns hide: reading is carried out, too */
 };
@@ -155,6 +157,8 @@ int object_refuse(struct call *c, const struct object *o, struct str path, enum 
 
 /* Tells the supervisor; op as in the message. */
 void call_tell(struct call *c, enum broker_word word, unsigned op, struct str object, int errnum);
+/* Tells what it connects to and waits until the supervisor is ready for that. */
+void call_announce(struct call *c, const void *address, size_t n);
 /* After it was served with that answer: notes it when a call that has failed, or is left to
  * the kernel, is one that the policy refuses. */
 void call_observe(struct call *c, int64_t value);

@@ -153,5 +153,9 @@ int64_t broker_connect(struct call *c)
 
 	if (r < 0)
 		return r;
-	return has_path(&a, c->path) ? connect_path(c) : BROKER_GO_ON;
+	if (has_path(&a, c->path))
+		return connect_path(c);
+	if (a.n)
+		call_announce(c, &a.at, a.n);
+	return BROKER_GO_ON;
 }

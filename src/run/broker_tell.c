@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "run/refused.h"
 
@@ -35,6 +36,24 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 	/* What was read belonged to somebody who is gone. */
 	if (call_check(c) == 0)
 		send_message(&m, object.n);
+}
+
+void call_announce(struct call *c, const void *address, size_t n)
+{
+	struct broker_message m = { .word = BROKER_CONNECTS, .pid = c->target.tid };
+	ssize_t got;
+	char done;
+
+	if (!c->broker->in->lists_hosts)
+		return;
+	memcpy(m.object, address, n);
+	send_message(&m, n - 1);
+	do
+		got = recv(BROKER_FD_CONTROL, &done, sizeof(done), 0);
+	while (got < 0 && errno == EINTR);
+	/* Without a supervisor nothing goes on. */
+	if (got <= 0)
+		_exit(1);
 }
 
 static void allowed(void *data, enum violation_op op, struct str object)

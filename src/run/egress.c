@@ -156,8 +156,7 @@ static bool is_allowed(const struct egress *e, struct host *target)
 }
 
 /* What the command does on its own loopback is its own affair. */
-static void note_refusal(const struct egress *e, const struct host *target,
-			 const struct request *call)
+static void note_refusal(const struct egress *e, const struct host *target, pid_t tid)
 {
 	struct violation v = { .op = VIOLATION_connect, .source = VIOLATION_BY_relay };
 	autobuf struct buf text = buf_make(TEXT);
@@ -166,10 +165,10 @@ static void note_refusal(const struct egress *e, const struct host *target,
 		return;
 	host_print(&text, target);
 	v.object = buf_str(&text);
-	if (call) {
+	if (tid) {
 		v.source = VIOLATION_BY_notify;
-		v.pid = call->target.tid;
-		target_program(call->target.tid, v.program, sizeof(v.program));
+		v.pid = tid;
+		target_program(tid, v.program, sizeof(v.program));
 	}
 	violations_add(run_violations(e->run), &v);
 }
@@ -240,7 +239,7 @@ static void admit(struct egress *e, int fd)
 		hand_over(e, &target, fd);
 		return;
 	}
-	note_refusal(e, &target, NULL);
+	note_refusal(e, &target, 0);
 	reset(&fd);
 }
 
@@ -349,20 +348,28 @@ static void listen_first(struct egress *e)
 		listen_on(e, AF_INET, usual[i], false);
 }
 
-void egress_expect(struct egress *e, const struct request *call)
+void egress_expect_address(struct egress *e, pid_t tid, const void *address, size_t n)
 {
 	union address a = { 0 };
-	size_t n = call->flags < sizeof(a) ? call->flags : sizeof(a);
 	struct host target;
 
-	if (!e ||
-	    target_read(call->target.tid, request_argument(call, call->row->path), &a, n) < 0 ||
-	    !meaning_of(e, &a, &target) || is_local(&target))
+	memcpy(&a, address, n < sizeof(a) ? n : sizeof(a));
+	if (!meaning_of(e, &a, &target) || is_local(&target))
 		return;
 	if (is_allowed(e, &target))
 		listen_on(e, family_of(&a), target.port, false);
 	else if (target.kind == HOST_NAME && !find_listener(e, AF_INET, target.port))
-		note_refusal(e, &target, call);
+		note_refusal(e, &target, tid);
+}
+
+void egress_expect(struct egress *e, const struct request *call)
+{
+	union address a = { 0 };
+	size_t n = call->flags < sizeof(a) ? call->flags : sizeof(a);
+	pid_t tid = call->target.tid;
+
+	if (e && target_read(tid, request_argument(call, call->row->path), &a, n) == 0)
+		egress_expect_address(e, tid, &a, n);
 }
 
 /* --- the part ----------------------------------------------------------------------- */

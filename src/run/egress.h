@@ -31,5 +31,7 @@ const char *egress_name(const struct egress *e, const uint8_t address[4]);
 /* A call of connect that is about to go on: makes a socket listen where it leads to, if
  * that is listed, and notes it if it is not. */
 void egress_expect(struct egress *e, const struct request *call);
+/* The same for who has read the address. */
+void egress_expect_address(struct egress *e, pid_t tid, const void *address, size_t n);
 
 #endif

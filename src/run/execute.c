@@ -286,8 +286,8 @@ static const char *const *memory_places(struct arena *a, const struct plan *plan
 
 /* What watches along, each deciding from the plan whether it is needed. */
 static part_maker_fn *const part_makers[] = {
-	broker_make,
 	egress_make,
+	broker_make,
 	guard_make,
 	names_make,
 	terminal_make,

@@ -320,8 +320,8 @@ static bool is_refused_host(const struct observer *o, const char *text)
 	struct cordon_error ignored;
 	struct host host;
 
-	return host_parse_target(str_of(text), &host, &ignored) == 0 && !stands_for_name(o, &host) &&
-	       !policy_decide_host(o->policy, &host).allowed;
+	return host_parse_target(str_of(text), &host, &ignored) == 0 &&
+	       !stands_for_name(o, &host) && !policy_decide_host(o->policy, &host).allowed;
 }
 
 static bool look_at_host(const struct observer *o, const struct request *q,

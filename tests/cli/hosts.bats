@@ -121,7 +121,7 @@ assert refused("other.test") and refused("203.0.113.10")'
 	curl_works
 }
 
-@test "only the port that is listed, and any port where none is" {
+ports() {
 	in_python ok.test:8080 '
 assert get("ok.test", 8080).endswith(b"hello\n")
 assert refused("ok.test", 80) and refused("ok.test", 7000)'
@@ -130,6 +130,14 @@ assert refused("ok.test", 80) and refused("ok.test", 7000)'
 	in_python ok.test '
 assert get("ok.test", 8080).endswith(b"hello\n")
 assert refused("other.test", 8080)'
+}
+
+@test "only the port that is listed, and any port where none is" { ports; }
+
+@test "the same where a broker is asked about connections" {
+	FLAGS=(--protect exact)
+	ports
+	assert_json '.enforced | index("exact")'
 }
 
 @test "a wildcard means what is below it" {
