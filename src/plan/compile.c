@@ -46,14 +46,6 @@ enum op_view op_view_of(const struct op *op)
 	return op_rows[op->kind].view;
 }
 
-bool plan_has(const struct plan *plan, enum op_kind kind)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == kind)
-			return true;
-	return false;
-}
-
 const struct op *plan_shown_by(const struct plan *plan, struct str path, const struct op *before)
 {
 	const struct op *nearest = NULL;

@@ -131,9 +131,6 @@ const struct op *plan_find_op(const struct plan *plan, enum op_kind kind);
 /* What it shows there; for ROOT_HOST the number decides. */
 enum op_view op_view_of(const struct op *op);
 
-/* Is there an operation of this kind, enforced or not? */
-bool plan_has(const struct plan *plan, enum op_kind kind);
-
 /* The size of a private directory in memory, which is no way around the limit of memory
  * either; 0: the kernel's default. */
 uint64_t plan_tmp_size(const struct policy *policy);

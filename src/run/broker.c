@@ -278,7 +278,7 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 				       .lists_hosts = s->egress,
 				       .learns = s->accesses,
 				       .report = policy_number(in->plan->policy, KEY_REPORT),
-				       .hides = plan_has(in->plan, OP_HIDE_GLOB) };
+				       .hides = plan_find_op(in->plan, OP_HIDE_GLOB) };
 	if (!observer_init(&s->observer, a, in->plan))
 		return err_nomem(err, STAGE);
 	s->user_ns = s->mount_ns = s->watch.fd = -1;

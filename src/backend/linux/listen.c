@@ -79,7 +79,7 @@ static enum seccomp_filter filter_of_broker(const struct plan *plan)
 	uint64_t report = policy_number(plan->policy, KEY_REPORT);
 	bool execs = report >= REPORT_WRITES && limits_exec(plan);
 
-	if (report >= REPORT_ALL || plan_has(plan, OP_HIDE_GLOB))
+	if (report >= REPORT_ALL || plan_find_op(plan, OP_HIDE_GLOB))
 		return execs ? SECCOMP_FILTER_notify_exact_read_execs
 			     : SECCOMP_FILTER_notify_exact_read;
 	return execs ? SECCOMP_FILTER_notify_exact_execs : SECCOMP_FILTER_notify_exact;
