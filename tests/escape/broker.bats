@@ -344,12 +344,14 @@ unchanged() {
 	SHORT=$(mktemp -d "$(ground)/s.XXXX")
 	FLAGS=(--allow-read "$SHORT")
 	mkfifo entered changed
-	background "$CORDON" run -q -p strict "${FLAGS[@]}" --result "$SCRATCH/result" -- /bin/sh -c 'echo in >entered
+	background "$CORDON" run -q -p strict "${FLAGS[@]}" --result "$SCRATCH/result" -- sh -c 'echo in >entered
 		read -r x <changed; ./attack connect unix "$1"; echo "outcome $?" >outcome' sh "$SHORT/s"
-	read -r line <entered
+	# Not a plain open, which would wait for ever for a run that did not begin.
+	exec 8<>entered 9<>changed
+	read -r -t 30 line <&8
 	local run=$STARTED
 	start_server unix "$SHORT/s"
-	echo go >changed
+	echo go >&9
 	wait "$run" || true
 	assert_equal "$(cat outcome)" "outcome 10"
 	assert_equal "$(cat "$SCRATCH/hits")" ""
