@@ -52,6 +52,7 @@ static void print_value(struct buf *b, enum key key, const struct setting *s)
 	case TYPE_PATHS:
 	case TYPE_PATTERNS:
 	case TYPE_PORTS:
+	case TYPE_HOSTS:
 	case TYPE_NETWORK:
 	case TYPE_NAMES:
 	case TYPE_ENVIRON:
@@ -248,8 +249,8 @@ static void print_variables(struct buf *b, const struct policy *policy)
 static void print_profile(struct buf *b, const struct policy *policy,
 			  const struct effective *rules)
 {
-	static const enum key lists[] = { KEY_UNIX, KEY_BIND, KEY_CACHES, KEY_ENV_PASS,
-					  KEY_ENV_UNSET };
+	static const enum key lists[] = { KEY_DENY_HOSTS, KEY_UNIX,	KEY_BIND,
+					  KEY_CACHES,	  KEY_ENV_PASS, KEY_ENV_UNSET };
 
 	buf_adds(b, "\n[sandbox.profiles." SHOW_PROFILE "]\n");
 	print_rules(b, rules, RIGHT_READ);
@@ -445,6 +446,7 @@ static json_t *setting_to_json(enum key key, const struct setting *s)
 	case TYPE_PATHS:
 	case TYPE_PATTERNS:
 	case TYPE_PORTS:
+	case TYPE_HOSTS:
 	case TYPE_NETWORK:
 	case TYPE_NAMES:
 	case TYPE_ENVIRON:

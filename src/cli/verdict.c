@@ -231,19 +231,29 @@ int verdict_of_path(const struct explainer *e, enum policy_op op, struct str obj
 
 /* --- hosts --------------------------------------------------------------------------------- */
 
-static void hold_network(const struct explainer *e, struct verdict *v)
+static void hold_network(const struct explainer *e, const struct host_decision *d,
+			 struct verdict *v)
 {
+	enum op_kind kind = d->denied ? OP_NET_DENY : OP_NET_HOST;
 	const struct op *found = NULL;
 
 	if (is_loose(e, v))
 		return;
 	vec_each(op, &e->setup.plan->ops)
-		if (op->kind == OP_UNSHARE_NET || op->kind == OP_NET_HOST)
+		if (op->kind == OP_UNSHARE_NET || op->kind == kind)
 			found = op;
 	if (found)
 		held(e, found, v);
 	else
 		v->held_by = "nothing: the host's network is shared";
+}
+
+/* What is denied stays denied, whatever else is allowed. */
+static const char *why_denied(enum layer_id layer)
+{
+	return layer == LAYER_TRUSTED ? "deny_hosts holds against every list; only taking it back "
+					"where it was said changes it"
+				      : remedy_why_not(layer);
 }
 
 int verdict_of_host(const struct explainer *e, const struct host *target, struct verdict *ret,
@@ -254,19 +264,23 @@ int verdict_of_host(const struct explainer *e, const struct host *target, struct
 	struct verdict v = { .op = "connect", .allowed = d.allowed, .layer = d.layer };
 	autobuf struct buf b = buf_make(TEXT_MAX);
 
-	buf_adds(&b, "network");
-	if (d.host) {
+	buf_adds(&b, d.denied ? key_rows[KEY_DENY_HOSTS].name : "network");
+	if (d.host || d.denied) {
+		const struct net_host *by = d.denied ? d.denied : d.host;
+
 		buf_addc(&b, ' ');
-		host_print(&b, &d.host->host);
-		v.origin = &d.host->origin;
+		host_print(&b, &by->host);
+		v.origin = &by->origin;
 	} else {
 		buf_addf(&b, " %s", net_mode_to_string(policy_net_mode(policy)));
 		v.origin = d.origin ? d.origin : &policy->trusted.net.origin;
 	}
 	buf_adds(&b, layer_phrase(d.layer));
 	v.by = keep(e, &b);
-	hold_network(e, &v);
-	if (!v.allowed)
+	hold_network(e, &d, &v);
+	if (d.denied)
+		v.fix.why_not = why_denied(v.layer);
+	else if (!v.allowed)
 		remedy_of_host(e, target, v.layer, &v.fix);
 	if (!v.by || (!v.held_by && !v.loose))
 		return err_nomem(err, stage);

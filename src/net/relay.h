@@ -20,8 +20,10 @@
 
 #define RELAY_PROGRAM "cordon-relay"
 /* Its number in the relay; what follows on the command line are the addresses that the
- * policy names, and to which a name may therefore lead. */
+ * policy names, and to which a name may therefore lead. With RELAY_DENIED before it, it is
+ * one to which nothing may. */
 #define RELAY_CONTROL_FD 3
+#define RELAY_DENIED "!"
 /* At the same time; more are refused. */
 #define RELAY_CONNECTIONS_MAX 2048
 

@@ -32,8 +32,7 @@ struct relay {
 	struct loop *loop;
 	struct loop_watch control;
 	struct relay_config config;
-	const struct host *literals;
-	size_t n_literals;
+	VEC(struct host) literals, denied;
 	int routes;
 	struct relay_pipes pipes;
 	struct connection *first;
@@ -185,6 +184,20 @@ static void dialled(void *data, uint32_t events)
 	begin_moving(c);
 }
 
+static bool is_denied(const struct relay *relay, const struct host *address)
+{
+	vec_each(h, &relay->denied)
+		if (host_covers(h, address))
+			return true;
+	return false;
+}
+
+static void forbid(struct connection *c, const uint8_t address[16])
+{
+	c->outcome = RELAY_FORBIDDEN;
+	memcpy(c->address, address, sizeof(c->address));
+}
+
 /* May this address be dialled? A name leads to addresses of others, and of any kind where
  * the policy gives them; to this machine only an address given in full does, and
  * "localhost", which only the policy can mean. */
@@ -196,7 +209,11 @@ static bool may_dial(struct connection *c, const uint8_t address[16])
 	enum relay_way way;
 
 	memcpy(there.address, address, sizeof(there.address));
-	listed = address_listed(&there, c->relay->literals, c->relay->n_literals);
+	if (is_denied(c->relay, &there)) {
+		forbid(c, address);
+		return false;
+	}
+	listed = address_listed(&there, c->relay->literals.at, c->relay->literals.n);
 	if (listed == ADDRESS_LISTED ||
 	    (target->kind == HOST_NAME && strcmp(target->name, "localhost") == 0))
 		return true;
@@ -207,8 +224,7 @@ static bool may_dial(struct connection *c, const uint8_t address[16])
 		set_failure(c, RELAY_UNREACHABLE);
 		return false;
 	}
-	c->outcome = RELAY_FORBIDDEN;
-	memcpy(c->address, address, sizeof(c->address));
+	forbid(c, address);
 	return false;
 }
 
@@ -413,21 +429,24 @@ static size_t room_for_connections(void)
 	return limit.rlim_cur > FDS_BESIDE ? (size_t)(limit.rlim_cur - FDS_BESIDE) / FDS_EACH : 1;
 }
 
-static int read_literals(struct relay *relay, struct arena *a, char *const *words, size_t n,
-			 struct cordon_error *err)
+static int read_addresses(struct relay *relay, struct arena *a, char *const *words, size_t n,
+			  struct cordon_error *err)
 {
-	struct host *literals = arena_array(a, n + 1, sizeof(*literals));
-
-	if (!literals)
-		return err_nomem(err, RELAY_PROGRAM);
 	for (size_t i = 0; i < n; i++) {
-		int r = host_parse(str_of(words[i]), &literals[i], err);
+		struct str word = str_of(words[i]);
+		bool denied = str_starts(word, STR(RELAY_DENIED));
+		struct host *slot = denied ? vec_push(&relay->denied, a)
+					   : vec_push(&relay->literals, a);
+		int r;
 
+		if (!slot)
+			return err_nomem(err, RELAY_PROGRAM);
+		if (denied)
+			word = str_skip(word, sizeof(RELAY_DENIED) - 1);
+		r = host_parse(word, slot, err);
 		if (r < 0)
 			return r;
 	}
-	relay->literals = literals;
-	relay->n_literals = n;
 	return 0;
 }
 
@@ -461,7 +480,7 @@ int main(int argc, char **argv)
 	int r;
 
 	arena_init(&a, CONFIG_BYTES_MAX);
-	r = read_literals(&relay, &a, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &err);
+	r = read_addresses(&relay, &a, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &err);
 	if (r == 0)
 		r = set_up(&relay, &a, &err);
 	if (r == 0)

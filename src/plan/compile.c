@@ -124,9 +124,36 @@ static int check_host(struct compiler *c, const struct net_host *h, const char *
 	return err_hint(c->err, "name the port: localhost:8080");
 }
 
+/* In the host's own network nobody asks before a connection is made. */
+static int check_denied(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+
+	if (!policy->confined || policy_net_mode(policy) != NET_ON || !policy->denied.n)
+		return 0;
+	origin_error(c->err, CORDON_E_CONFIG, stage, &policy->denied.at[0].origin,
+		     "deny_hosts takes from a list of hosts, and the network is on");
+	return err_hint(c->err, "list what may be reached (--allow-network=HOST,...), or leave "
+				"the denied hosts out");
+}
+
+static void emit_denied(struct compiler *c)
+{
+	vec_each(h, &c->in->policy->denied) {
+		autobuf struct buf b = buf_make(512);
+
+		host_print(&b, &h->host);
+		plan_emit(c, OP_NET_DENY, str_of(arena_dup(c->arena, buf_str(&b))));
+	}
+}
+
 static int emit_network(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
+	int r = check_denied(c);
+
+	if (r < 0)
+		return r;
 
 	vec_each(h, &policy->hosts) {
 		autobuf struct buf b = buf_make(512);
@@ -136,6 +163,8 @@ static int emit_network(struct compiler *c)
 			return -CORDON_E_CONFIG;
 		plan_emit(c, OP_NET_HOST, str_of(arena_dup(c->arena, buf_str(&b))));
 	}
+	if (policy->hosts.n)
+		emit_denied(c);
 	if (policy_net_mode(policy) == NET_ON)
 		vec_each(s, &policy->effective_lists[KEY_BIND].items)
 			emit_number(c, OP_LISTEN_PORT, STR(""), s->number);

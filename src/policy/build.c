@@ -418,6 +418,8 @@ static bool net_covers(const struct net *net, const struct host *host)
 /* Is the pattern allowed as a whole, and not listed yet? */
 static bool host_is_kept(const struct policy *p, const struct host *host)
 {
+	if (policy_denies_host(p, host))
+		return false;
 	vec_each(h, &p->hosts)
 		if (host_covers(&h->host, host))
 			return false;
@@ -438,6 +440,22 @@ static int keep_hosts(struct builder *b, const struct net *from)
 		if (!slot)
 			return err_nomem(b->err, "policy");
 		*slot = *h;
+	}
+	return 0;
+}
+
+static int deny_hosts(struct builder *b)
+{
+	vec_each(s, &b->policy->effective_lists[KEY_DENY_HOSTS].items) {
+		struct net_host *slot = vec_push(&b->policy->denied, b->arena);
+		int r;
+
+		if (!slot)
+			return err_nomem(b->err, "policy");
+		r = host_parse(s->text, &slot->host, b->err);
+		if (r < 0)
+			return r;
+		slot->origin = s->origin;
 	}
 	return 0;
 }
@@ -499,6 +517,8 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 		r = hold_locked(&b);
 	if (r == 0)
 		r = narrow_all(&b);
+	if (r == 0)
+		r = deny_hosts(&b);
 	if (r == 0)
 		r = list_hosts(&b);
 	if (r == 0)

@@ -5,6 +5,8 @@
  */
 #include "policy/policy.h"
 
+#include <string.h>
+
 #include "base/path.h"
 #include "fmt/fold.h"
 
@@ -364,6 +366,53 @@ static bool net_allows(const struct net *net, const struct host *target,
 	return false;
 }
 
+static const struct net_host *find_denied(const struct policy *policy, const struct host *target)
+{
+	vec_each(h, &policy->denied)
+		if (host_covers(&h->host, target))
+			return h;
+	return NULL;
+}
+
+static const struct net_host *find_denied_local(const struct policy *policy, uint16_t port)
+{
+	static const struct str spellings[] = { STR("localhost"), STR("127.0.0.1"), STR("[::1]") };
+	const struct net_host *found = NULL;
+
+	for (size_t i = 0; !found && i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+		struct cordon_error ignored;
+		struct host h;
+
+		if (host_parse_target(spellings[i], &h, &ignored) < 0)
+			continue;
+		h.port = port;
+		found = find_denied(policy, &h);
+	}
+	return found;
+}
+
+static bool is_local(const struct host *h)
+{
+	return h->kind == HOST_ADDRESS ? host_is_loopback(h)
+				       : h->kind == HOST_NAME && strcmp(h->name, "localhost") == 0;
+}
+
+const struct net_host *policy_denies_host(const struct policy *policy, const struct host *target)
+{
+	const struct net_host *found = policy->denied.n ? find_denied(policy, target) : NULL;
+
+	if (!found && policy->denied.n && is_local(target))
+		found = find_denied_local(policy, target->port);
+	return found;
+}
+
+static enum layer_id layer_of(const struct origin *o)
+{
+	return o->source == SOURCE_PROJECT  ? LAYER_PROJECT
+	       : o->source == SOURCE_LOCKED ? LAYER_LOCKED
+					    : LAYER_TRUSTED;
+}
+
 struct host_decision policy_decide_host(const struct policy *policy, const struct host *target)
 {
 	const struct net *trusted = &policy->trusted.net;
@@ -372,6 +421,11 @@ struct host_decision policy_decide_host(const struct policy *policy, const struc
 	first.allowed = net_allows(trusted, target, &first.host);
 	if (!first.allowed)
 		return first;
+	first.denied = policy_denies_host(policy, target);
+	if (first.denied)
+		return (struct host_decision){ .layer = layer_of(&first.denied->origin),
+					       .denied = first.denied,
+					       .origin = &first.denied->origin };
 	vec_each(o, &policy->narrowing) {
 		const struct net *net = &(*o)->settings.net;
 		struct host_decision d = { .layer = (*o)->layer, .origin = &net->origin };

@@ -81,7 +81,7 @@ static int host_value(struct statement *s, struct cordon_error *err)
 	struct host host;
 
 	/* The words of a setting would be taken for it when the layers are folded. */
-	if (is_network_word(s->text))
+	if (key_rows[s->key].type == TYPE_NETWORK && is_network_word(s->text))
 		return bad_value(err, s->key, &s->origin, s->text,
 				 "a host: \"on\" and \"off\" stand alone, not in a list");
 	return host_parse(s->text, &host, err) < 0 ? origin_wrap(err, &s->origin) : 0;
@@ -166,7 +166,7 @@ static int text_value(struct arena *a, struct statement *s, struct cordon_error 
 	enum key_type type = key_rows[s->key].type;
 	struct str shown = s->text, value;
 
-	if (type == TYPE_NETWORK)
+	if (type == TYPE_NETWORK || type == TYPE_HOSTS)
 		return host_value(s, err);
 	if (type == TYPE_CHOICE)
 		return choice_value(a, s, err);
@@ -203,7 +203,7 @@ int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct st
 		s.text = str_eq(text, STR("off")) ? STR("off") : STR("on");
 		return push(a, layer, &s, err);
 	}
-	if (type != TYPE_NETWORK && type != TYPE_NAMES && type != TYPE_PORTS)
+	if (type != TYPE_NETWORK && type != TYPE_HOSTS && type != TYPE_NAMES && type != TYPE_PORTS)
 		return add_checked(a, layer, s, err);
 	while (more) {
 		int r;
@@ -319,6 +319,8 @@ static const char *wanted_type(enum key_type type)
 		return "a list of strings";
 	case TYPE_PORTS:
 		return "a list of numbers";
+	case TYPE_HOSTS:
+		return "a list of hosts";
 	case TYPE_NETWORK:
 		return "\"off\", \"on\" or a list of hosts";
 	case TYPE_CHOICE:

@@ -106,6 +106,7 @@ struct policy {
 	struct setting effective[KEY_COUNT];		/* scalars after narrowing */
 	struct item_list effective_lists[KEY_COUNT];	/* lists after narrowing */
 	VEC(struct net_host) hosts;	/* what a list of hosts is after narrowing */
+	VEC(struct net_host) denied;	/* what everybody together takes from it */
 	VEC(struct str) folding;	/* directories below which names compare folded too */
 	struct ruleset *git_data;	/* exempt from hidden_writes = "git" of any layer */
 	struct str cache_dir;		/* of this project; empty: no private caches */
@@ -169,8 +170,12 @@ struct host_decision {
 	bool allowed;
 	enum layer_id layer;		/* TRUSTED or PROJECT or LOCKED */
 	const struct net_host *host;	/* the pattern that allowed it; NULL otherwise */
+	const struct net_host *denied;	/* the one that took it away; NULL otherwise */
 	const struct origin *origin;	/* of the setting that decided; NULL: the default */
 };
+/* The pattern of deny_hosts that covers all of it; NULL: none. The loopback has several
+ * spellings and is denied by each. */
+const struct net_host *policy_denies_host(const struct policy *policy, const struct host *target);
 struct host_decision policy_decide_host(const struct policy *policy, const struct host *target);
 
 #endif

@@ -70,7 +70,7 @@ bool egress_lists(const struct egress *e, struct str name)
 	struct host target;
 
 	if (host_parse_target(name, &target, &ignored) < 0 || target.kind != HOST_NAME ||
-	    target.port)
+	    target.port || policy_denies_host(e->policy, &target))
 		return false;
 	vec_each(h, &e->policy->hosts) {
 		struct host any_port = h->host;

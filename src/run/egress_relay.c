@@ -26,23 +26,30 @@
 
 /* --- starting ---------------------------------------------------------------------- */
 
-/* The addresses that are listed, as words for its command line. */
+static char *address_word(struct arena *a, const char *mark, const struct host *address)
+{
+	autobuf struct buf text = buf_make(TEXT);
+
+	buf_adds(&text, mark);
+	host_print(&text, address);
+	return arena_dup(a, buf_str(&text));
+}
+
+/* The addresses that are listed and denied, as words for its command line. */
 static char **arguments(struct arena *a, const struct policy *policy)
 {
-	char **argv = arena_array(a, policy->hosts.n + 2, sizeof(*argv));
+	char **argv = arena_array(a, policy->hosts.n + policy->denied.n + 2, sizeof(*argv));
 	size_t n = 0;
 
 	if (!argv)
 		return NULL;
 	argv[n++] = arena_dup(a, STR(RELAY_PROGRAM));
-	vec_each(h, &policy->hosts) {
-		autobuf struct buf text = buf_make(TEXT);
-
-		if (h->host.kind != HOST_ADDRESS)
-			continue;
-		host_print(&text, &h->host);
-		argv[n++] = arena_dup(a, buf_str(&text));
-	}
+	vec_each(h, &policy->hosts)
+		if (h->host.kind == HOST_ADDRESS)
+			argv[n++] = address_word(a, "", &h->host);
+	vec_each(h, &policy->denied)
+		if (h->host.kind == HOST_ADDRESS)
+			argv[n++] = address_word(a, RELAY_DENIED, &h->host);
 	for (size_t i = 0; i < n; i++)
 		if (!argv[i])
 			return NULL;

@@ -181,6 +181,33 @@ assert get("203.0.113.11") and refused("private.test") and refused("10.9.9.9")'
 	assert_json '[.violations[].object] == ["10.9.9.9:80"]'
 }
 
+@test "what is denied is not reached although it is listed: a name, a port, an address" {
+	FLAGS=(--deny-host a.wild.test,ok.test:8080 --deny-host 203.0.113.11)
+	in_python '*.wild.test,ok.test,other.test,203.0.113.0/24' '
+assert get("a.b.wild.test") and get("ok.test") and get("203.0.113.10")
+assert refused("a.wild.test") and refused("A.Wild.Test.") and refused("ok.test", 8080)
+assert refused("203.0.113.11") and refused("other.test")'
+	assert_json '[.violations[].object] ==
+		["a.wild.test", "ok.test:8080", "203.0.113.11:80"]'
+	assert_json '[.violations[].fix.flags | select(. != null)] == []'
+	run -0 sort -u "$LAB/asked"
+	assert_output "$(printf '%s\n' a.b.wild.test ok.test other.test)"
+}
+
+@test "every spelling of the loopback is denied by each, and a project file may deny" {
+	local spelling
+	for spelling in localhost 127.0.0.1:7777 '[::1]' 127.0.0.0/8; do
+		run -0 cordon explain --allow-network=localhost:7777 --deny-host "$spelling" localhost:7777
+		assert_contains "connect denied   deny_hosts"
+	done
+	printf '[sandbox]\ndeny_hosts = ["ok.test"]\n' >.cordon.toml
+	in_python ok.test,other.test 'assert refused("ok.test") and get("other.test")'
+	run -0 cordon explain --allow-network=ok.test ok.test
+	assert_contains "a project file refuses it"
+	run -125 --separate-stderr cordon run --allow-network true
+	[[ $stderr == *"deny_hosts takes from a list"* ]] || fail "not refused" "$(outcome)"
+}
+
 @test "why a listed host was not reached is said" {
 	run --separate-stderr lab "$CORDON" run --backend native \
 		--allow-network=ok.test,none.test,own.test -- sh -c \

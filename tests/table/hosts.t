@@ -118,3 +118,20 @@ policy alias
 user alias | [sandbox]
 user alias | allow_network = true
 alias connect example.com allow
+# A denied host stays denied, whoever allows it and wherever it was said.
+policy denied --allow-network *.example.org,example.com,192.0.2.0/24,localhost:8080 --deny-host a.example.org,example.com:80 --deny-host 192.0.2.128/25,127.0.0.1
+denied connect b.example.org allow
+denied connect a.example.org:443 deny trusted
+denied connect A.example.org. deny trusted
+denied connect b.a.example.org allow
+denied connect example.com:443 allow
+denied connect example.com:80 deny trusted
+denied connect 192.0.2.1:80 allow
+denied connect 192.0.2.129:80 deny trusted
+denied connect [::ffff:192.0.2.129]:80 deny trusted
+denied connect localhost:8080 deny trusted
+policy projdenied --allow-network a.test,b.test
+project projdenied | [sandbox]
+project projdenied | deny_hosts = ["a.test"]
+projdenied connect a.test deny project
+projdenied connect b.test allow

@@ -42,7 +42,8 @@ Test(landlock, claims_follow_the_abi)
 Test(landlock, never_claims_what_it_has_no_means_for)
 {
 	static const enum op_kind never[] = { OP_UNSHARE_PID, OP_PROC,	   OP_KEEP_METADATA,
-					      OP_NOEXEC,      OP_NET_HOST, OP_DIE_WITH_PARENT };
+					      OP_NOEXEC,      OP_NET_HOST, OP_DIE_WITH_PARENT,
+					      OP_NET_DENY };
 	struct caps caps = caps_with(99, 1);
 	struct claims claims;
 

@@ -51,6 +51,7 @@ static const struct {
 	{ OP_RESOLVER, CAP_NETNS },	   { OP_NO_KEYRING, CAP_SECCOMP },
 	{ OP_NO_TTY_INPUT, CAP_SECCOMP },  { OP_NOEXEC, CAP_SECCOMP },
 	{ OP_DIE_WITH_PARENT, CAP_PIDNS }, { OP_NET_HOST, CAP_RELAY },
+	{ OP_NET_DENY, CAP_RELAY },
 };
 
 static bool is_brokered(const struct plan *plan)
@@ -68,7 +69,7 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind == OP_EXACT || op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB ||
 	    op->kind == OP_HIDE_GLOB)
 		return is_brokered(plan);
-	if (op->kind == OP_NET_HOST)
+	if (op->kind == OP_NET_HOST || op->kind == OP_NET_DENY)
 		return caps->value[CAP_NETNS];
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
