@@ -9,12 +9,6 @@
 #include "base/fd.h"
 #include "base/scratch.h"
 
-/* In the table so that every face of cordon knows the name; not in this build. */
-static const struct backend seatbelt_backend = {
-	.name = "seatbelt",
-	.summary = "Seatbelt, on macOS",
-};
-
 const struct backend *const backends[] = {
 	&native_backend,   &bwrap_backend,	 &landlock_backend,
 	&seatbelt_backend, &passthrough_backend, NULL,

@@ -8,6 +8,7 @@
 extern const struct backend native_backend;
 extern const struct backend bwrap_backend;
 extern const struct backend landlock_backend;
+extern const struct backend seatbelt_backend;
 extern const struct backend passthrough_backend;
 
 #endif

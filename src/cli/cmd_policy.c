@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "backend/bwrap.h"
+#include "backend/seatbelt.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "fmt/json.h"
 
-enum format { FORMAT_PLAN, FORMAT_JSON, FORMAT_BWRAP };
+enum format { FORMAT_PLAN, FORMAT_JSON, FORMAT_BWRAP, FORMAT_SBPL };
 
 /* The lowest that are free: some shells know none of two digits. */
 #define FIRST_FD 3
@@ -62,6 +63,22 @@ static json_t *bwrap_to_json(const struct bwrap_args *args)
 	return NULL;
 }
 
+static int render_sbpl(struct opts *o, const struct plan *plan)
+{
+	autobuf struct buf b = buf_make(SEATBELT_BYTES_MAX), lost = buf_make(1024);
+	struct cordon_error err;
+
+	if (seatbelt_profile(o->arena, plan, &b, &err) < 0)
+		return out_error(o, &err);
+	plan_print_degraded(&lost, plan);
+	if (lost.n)
+		out_note(o, "warning: not enforced by Seatbelt: %s", lost.p);
+	if (opts_given(o, OPTION_JSON))
+		return out_json(o,
+				json_pack("{s:s, s:s}", "backend", plan->backend, "profile", b.p));
+	return out_text(o, &b);
+}
+
 static int render(struct opts *o, const struct plan *plan, enum format format)
 {
 	struct bwrap_args args = { 0 };
@@ -84,14 +101,35 @@ static int render(struct opts *o, const struct plan *plan, enum format format)
 			return out_json(o, bwrap_to_json(&args));
 		print_bwrap(&b, &args);
 		break;
+	case FORMAT_SBPL:
+		return render_sbpl(o, plan);
 	}
 	return out_text(o, &b);
+}
+
+/* The text is for another machine than this one. */
+static int setup_sbpl(struct opts *o, struct setup *ret, struct cordon_error *err)
+{
+	int r = setup_policy(o, &ret->situation, err);
+
+	if (r < 0)
+		return r;
+	if (!ret->situation.policy->confined) {
+		err_set(err, CORDON_E_USAGE, 0, "render",
+			"%s asks for no confinement: there is "
+			"no profile to print",
+			ret->situation.policy->unconfined_reason);
+		return err_hint(err, "name a --profile, or --mode sandbox");
+	}
+	ret->caps.value[CAP_SANDBOX_EXEC] = 1;
+	return situation_plan_for(&ret->situation, &ret->caps, STR("seatbelt"), &ret->backend,
+				  &ret->plan, err);
 }
 
 int cmd_policy(struct opts *o)
 {
 	static const char *const names[] = { "render", NULL };
-	static const char *const formats[] = { "plan", "json", "bwrap", NULL };
+	static const char *const formats[] = { "plan", "json", "bwrap", "sbpl", NULL };
 	struct setup setup = { 0 };
 	struct cordon_error err;
 	int format = -1, r = opts_subcommand(o, names, &err);
@@ -103,7 +141,8 @@ int cmd_policy(struct opts *o)
 					 opts_given(o, OPTION_JSON) ? FORMAT_JSON : FORMAT_PLAN,
 					 &err);
 	if (r >= 0)
-		r = setup_plan(o, &setup, &err);
+		r = format == FORMAT_SBPL ? setup_sbpl(o, &setup, &err)
+					  : setup_plan(o, &setup, &err);
 	if (r < 0)
 		return out_error(o, &err);
 	setup_warn(o, setup.plan->policy);

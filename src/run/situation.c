@@ -449,7 +449,8 @@ static int list_sockets(struct situation *s, struct found_paths *found, bool *re
 	return r;
 }
 
-int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
+static int compile(struct situation *s, const struct caps *caps, struct str backend,
+		   enum fallback fallback, const struct backend **ret_backend,
 		   struct plan **ret_plan, struct cordon_error *err)
 {
 	const struct policy *policy = s->policy;
@@ -471,7 +472,20 @@ int situation_plan(struct situation *s, const struct caps *caps, const struct ba
 	in.hidden_count = hidden.items.n;
 	in.sockets = sockets.items.at;
 	in.socket_count = sockets.items.n;
-	return backend_choose(s->arena, &in, caps, policy->effective[KEY_BACKEND].text,
-			      (enum fallback)policy_number(policy, KEY_FALLBACK), ret_backend,
-			      ret_plan, err);
+	return backend_choose(s->arena, &in, caps, backend, fallback, ret_backend, ret_plan, err);
+}
+
+int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
+		   struct plan **ret_plan, struct cordon_error *err)
+{
+	return compile(s, caps, s->policy->effective[KEY_BACKEND].text,
+		       (enum fallback)policy_number(s->policy, KEY_FALLBACK), ret_backend, ret_plan,
+		       err);
+}
+
+int situation_plan_for(struct situation *s, const struct caps *caps, struct str backend,
+		       const struct backend **ret_backend, struct plan **ret_plan,
+		       struct cordon_error *err)
+{
+	return compile(s, caps, backend, FALLBACK_DEGRADE, ret_backend, ret_plan, err);
 }

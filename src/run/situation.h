@@ -57,6 +57,10 @@ struct policy_input situation_input(const struct situation *s);
 /* Picks the backend and compiles; caps from probe_cheap or a test. */
 int situation_plan(struct situation *s, const struct caps *caps, const struct backend **ret_backend,
 		   struct plan **ret_plan, struct cordon_error *err);
+/* The same for one backend by name, whatever the settings say, losses accepted. */
+int situation_plan_for(struct situation *s, const struct caps *caps, struct str backend,
+		       const struct backend **ret_backend, struct plan **ret_plan,
+		       struct cordon_error *err);
 
 /* The parts, for commands that need only some of it. */
 int situation_read_config(struct arena *a, const char *path, enum source source,

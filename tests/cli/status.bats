@@ -68,8 +68,8 @@ load helper
 @test "doctor lists what works, what does not, and each profile's prospect" {
 	run cordon doctor
 	assert_contains "This machine can enforce:"
-	refute_contains "sandbox-exec"
-	assert_matches $'\n  seatbelt +.*: not in this build\n'
+	refute_contains $'\n  sandbox-exec '
+	assert_matches $'\n  seatbelt +.*: the seatbelt backend needs sandbox-exec'
 	assert_matches $'\n  passthrough +.*: available\n'
 	assert_matches 'Profile in force: moderate, which can'
 	run cordon doctor --json
@@ -153,7 +153,7 @@ extends = \"strict\""
 @test "doctor says for each backend whether it can be used" {
 	run cordon doctor --json
 	assert_json '[.backends[].name] == ["native", "bwrap", "landlock", "seatbelt", "passthrough"]'
-	assert_json '.backends[] | select(.name == "seatbelt") | .built == false and .available == false'
+	assert_json '.backends[] | select(.name == "seatbelt") | .built and .available == false'
 	assert_json '.backends[] | select(.name == "passthrough") | .built and .available'
 	assert_json '.backends | all(.available or (.built | not) or (.why | length > 10))'
 	run -125 cordon run --backend foo true
@@ -171,6 +171,26 @@ extends = \"strict\""
 	bash -n <<<"$output" || fail "a shell does not accept it"
 	run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap --json
 	assert_json '.arguments | map(.argument) | index("--unshare-net")'
+}
+
+@test "policy render prints a Seatbelt profile on any system" {
+	run -0 --separate-stderr cordon policy render --format sbpl --profile shell
+	assert_contains "(version 1)"
+	assert_contains "(deny default)"
+	assert_contains '(allow file-read* file-write* (subpath (param "WORKDIR")))'
+	assert_contains '(subpath (string-append (param "HOME") "/.ssh"))'
+	assert_contains "; MISSING: processes"
+	refute_contains "$PWD"
+	refute_contains "$HOME/"
+	[[ $stderr == *"not enforced by Seatbelt: processes"* ]] || fail "losses are not said" "$stderr"
+	run -0 --separate-stderr cordon policy render --format sbpl --mode rx
+	assert_contains $'(allow default)\n(deny file-write*)\n(allow file-write* '
+	run -0 --separate-stderr cordon policy render --format sbpl --json
+	assert_json '.backend == "seatbelt" and (.profile | contains("(version 1)"))'
+	run -125 cordon policy render --format sbpl --mode rwx
+	assert_contains "no profile to print"
+	run -125 cordon run --backend seatbelt true
+	assert_contains "sandbox-exec"
 }
 
 @test "what is rendered for bwrap runs as it is printed" {

@@ -120,7 +120,7 @@ refused() {
 	refused "there is no profile 'strct'" profile show strct
 	refused "'cordon config' needs more" config
 	refused "'cordon policy' needs more" policy
-	refused "not one of plan|json|bwrap" policy render --format yaml
+	refused "not one of plan|json|bwrap|sbpl" policy render --format yaml
 	refused "not one of system|user|project" config check --as root x
 	refused "explain what?" explain
 	refused "'x' is one word too many" status x

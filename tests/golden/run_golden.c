@@ -3,8 +3,9 @@
  * Golden plans. For every policy of the worlds named on the command line (the syntax of
  * table.h, without rows) the plan, the bubblewrap options and what backend_choose says on
  * four machines are written as text and compared with plan-<policy>.txt beside the
- * world. With CORDON_GOLDEN_WRITE in the environment the files are written anew: read
- * the difference before it is committed. Prints TAP.
+ * world; with --sbpl in front, their Seatbelt profiles with sbpl-<policy>.txt. With
+ * CORDON_GOLDEN_WRITE in the environment the files are written anew: read the difference
+ * before it is committed. Prints TAP.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #include "backend/backend.h"
 #include "backend/bwrap.h"
+#include "backend/seatbelt.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/profiles.h"
@@ -41,6 +43,7 @@ static const char *const caller_environ[] = {
 };
 
 static unsigned points, failures;
+static const char *kind = "plan"; /* of the files */
 
 static void point(bool ok, const char *name)
 {
@@ -228,6 +231,19 @@ static void print_bwrap(struct buf *b, struct subject *s)
 	print_options(b, &args);
 }
 
+static void print_sbpl(struct buf *b, struct subject *s)
+{
+	struct caps caps = { .value = { [CAP_SANDBOX_EXEC] = 1 } };
+	const struct backend *backend;
+	struct cordon_error err;
+	struct plan *plan;
+
+	if (backend_choose(s->arena, &s->input, &caps, STR("seatbelt"), FALLBACK_DEGRADE, &backend,
+			   &plan, &err) < 0 ||
+	    seatbelt_profile(s->arena, plan, b, &err) < 0)
+		print_error(b, &err);
+}
+
 static void print_subject(struct buf *b, struct subject *s)
 {
 	const struct backend *backend;
@@ -279,7 +295,7 @@ static void run_policy(struct arena *a, const struct table *t, const struct tabl
 		       const char *dir)
 {
 	autobuf struct buf text = buf_make(TEXT_MAX);
-	const char *path = arena_printf(a, "%s/plan-%.*s.txt", dir, STR_ARG(p->name));
+	const char *path = arena_printf(a, "%s/%s-%.*s.txt", dir, kind, STR_ARG(p->name));
 	struct subject s = {
 		.arena = a,
 		.table = t,
@@ -297,7 +313,10 @@ static void run_policy(struct arena *a, const struct table *t, const struct tabl
 	s.input.sockets = s.sockets.at;
 	s.input.socket_count = s.sockets.n;
 	s.input.sockets_known = true;
-	print_subject(&text, &s);
+	if (strcmp(kind, "sbpl") == 0)
+		print_sbpl(&text, &s);
+	else
+		print_subject(&text, &s);
 	ok = !text.failed && same_as_file(path, &text);
 	point(ok, path + strlen(dir) + 1);
 	if (!ok) {
@@ -336,9 +355,9 @@ static void check_strays(const char *world)
 	char pattern[4096];
 	glob_t found;
 
-	snprintf(pattern, sizeof(pattern), "%.*s/plan-*.txt", (int)(slash - world), world);
+	snprintf(pattern, sizeof(pattern), "%.*s/%s-*.txt", (int)(slash - world), world, kind);
 	must(glob(pattern, 0, NULL, &found) == 0, pattern);
-	point(found.gl_pathc == policies, "every plan-*.txt belongs to a policy");
+	point(found.gl_pathc == policies, "every file belongs to a policy");
 	globfree(&found);
 }
 
@@ -350,6 +369,11 @@ int main(int argc, char **argv)
 
 	arena_init(&a, ARENA_MAX);
 	must(profiles_load(&a, &builtin, &err) == 0, err.message);
+	if (argc > 1 && strcmp(argv[1], "--sbpl") == 0) {
+		kind = "sbpl";
+		argv++;
+		argc--;
+	}
 	for (int i = 1; i < argc; i++)
 		run_world(&builtin, argv[i]);
 	if (argc > 1)

@@ -14,8 +14,6 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,10 +21,9 @@
 #include "backend/linux/listen.h"
 #include "backend/linux/native.h"
 #include "backend/list.h"
+#include "backend/unmounted.h"
 #include "base/path.h"
 #include "base/linux_compat.h"
-#include "base/scratch.h"
-#include "policy/caches.h"
 
 #define stage "landlock"
 /* Before it, truncate(2) is not checked: files that are only readable could be emptied. */
@@ -43,14 +40,6 @@ static bool in_writable_tree(const struct plan *plan, struct str path)
 	return false;
 }
 
-/* A variable can name a private cache; the toolchain's own directory cannot be covered. */
-static bool is_named(const struct plan *plan, const struct op *op)
-{
-	const struct cache *cache = policy_cache_at(plan->policy, op->path);
-
-	return cache && (!cache->covers || cache->named);
-}
-
 static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 				 const struct caps *caps)
 {
@@ -61,7 +50,7 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET)
 		return !plan_find_op(plan, OP_SOCKET);
 	if (op->kind == OP_CACHE)
-		return is_named(plan, op);
+		return unmounted_cache(plan, op);
 	/* Where no socket can be made nobody gets as far as naming a host. */
 	if (op->kind == OP_REPORT)
 		return listen_reports(op) && !plan_find_op(plan, OP_UNSHARE_NET);
@@ -146,81 +135,6 @@ static int prepare_lock_down(struct native *n, struct cordon_error *err)
 	return 0;
 }
 
-static bool has_private_tmp(const struct plan *plan)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == OP_TMPFS && str_eq(op->path, STR("/tmp")))
-			return true;
-	return false;
-}
-
-/* By its real path: no rule is added through a link. */
-static int make_scratch(struct arena *a, const char *parent, const char **ret,
-			struct cordon_error *err)
-{
-	char *real = realpath(parent, NULL);
-	int r;
-
-	if (!real)
-		return err_set(err, CORDON_E_PATH, errno, stage, "%s", parent);
-	r = scratch_make(a, real, ret, err);
-	free(real);
-	return r;
-}
-
-/* Inside another cordon /tmp is closed and TMPDIR is the way. */
-static int prepare_scratch(struct arena *a, const struct plan *plan, struct launch *ret,
-			   struct cordon_error *err)
-{
-	struct cordon_error ignored;
-
-	if (!has_private_tmp(plan))
-		return 0;
-	if (path_is_normal(plan->caller_tmp) &&
-	    make_scratch(a, plan->caller_tmp.p, &ret->scratch, &ignored) == 0)
-		return 0;
-	return make_scratch(a, "/tmp", &ret->scratch, err);
-}
-
-/* envp with one variable more, or with another value; NULL: out of memory. */
-static char **with_variable(struct arena *a, char **envp, const char *name, const char *value)
-{
-	const char *pair = value ? arena_printf(a, "%s=%s", name, value) : NULL;
-	size_t n = 0, kept = 0, length = strlen(name) + 1;
-	char **with;
-
-	while (envp && envp[n])
-		n++;
-	with = arena_array(a, n + 2, sizeof(*with));
-	if (!envp || !pair || !with)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (strncmp(envp[i], pair, length) != 0)
-			with[kept++] = envp[i];
-	with[kept] = (char *)pair;
-	return with;
-}
-
-/* The plan's environment with TMPDIR naming the directory of this run, and variables for
- * the caches that mounts would cover. */
-static char **prepare_environ(struct arena *a, const struct plan *plan, const char *scratch)
-{
-	char **envp = launch_environ(a, plan, true);
-
-	if (envp && scratch)
-		envp = with_variable(a, envp, "TMPDIR", scratch);
-	vec_each(op, &plan->ops) {
-		const struct cache *cache = op->kind == OP_CACHE && is_named(plan, op)
-						    ? policy_cache_at(plan->policy, op->path)
-						    : NULL;
-
-		if (envp && cache && cache->covers)
-			envp = with_variable(a, envp, cache->row->sets,
-					     cache_value(a, plan->policy, cache));
-	}
-	return envp;
-}
-
 static int prepare_landlock(struct arena *a, const struct launch_input *in, const char *scratch,
 			    struct native *n, struct cordon_error *err)
 {
@@ -238,14 +152,6 @@ static int prepare_landlock(struct arena *a, const struct launch_input *in, cons
 	return r;
 }
 
-/* What serves as /tmp: shared with other runs, of this run alone, or NULL. */
-static const char *own_tmp(const struct plan *plan, const struct launch *launch)
-{
-	const struct op *shared = plan_find_op(plan, OP_SHARED_TMP);
-
-	return shared ? shared->source.p : launch->scratch;
-}
-
 static int landlock_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			    struct cordon_error *err)
 {
@@ -260,9 +166,9 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 	n->terminal = in->terminal;
 	r = prepare_lock_down(n, err);
 	if (r == 0)
-		r = prepare_scratch(a, in->plan, ret, err);
+		r = unmounted_scratch(a, in->plan, ret, err);
 	if (r == 0)
-		r = prepare_landlock(a, in, own_tmp(in->plan, ret), n, err);
+		r = prepare_landlock(a, in, unmounted_tmp(in->plan, ret), n, err);
 	if (r == 0)
 		r = listen_prepare(in, n, ret, err);
 	prepare_filters(n, in, ret);
@@ -274,7 +180,7 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 	ret->child_data = n;
 	ret->command = &n->command;
 	if (r == 0)
-		ret->envp = prepare_environ(a, in->plan, own_tmp(in->plan, ret));
+		ret->envp = unmounted_environ(a, in->plan, unmounted_tmp(in->plan, ret));
 	if (r == 0 && !ret->envp)
 		r = err_nomem(err, stage);
 	if (r < 0)
