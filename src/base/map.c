@@ -2,23 +2,12 @@
 /* Open addressing; nothing is ever taken out. */
 #include "base/map.h"
 
-#include <stdint.h>
-
 #define FIRST_SIZE 64
-
-static uint64_t hash(struct str key)
-{
-	uint64_t h = 14695981039346656037u;
-
-	for (size_t i = 0; i < key.n; i++)
-		h = (h ^ (uint8_t)key.p[i]) * 1099511628211u;
-	return h ^ h >> 29;
-}
 
 /* The slot that holds the key, or the free one where it belongs. */
 static struct map_slot *slot(const struct map *m, struct str key)
 {
-	size_t i = hash(key) & (m->size - 1);
+	size_t i = str_hash(key, 0) & (m->size - 1);
 
 	while (m->slots[i].key.n && !str_eq(m->slots[i].key, key))
 		i = (i + 1) & (m->size - 1);

@@ -180,6 +180,7 @@ static int answer_existing(struct guard *g, const struct request *q, mode_t type
 	case CALL_CHANGE:
 	case CALL_CHANGE_LINK:
 	case CALL_EXEC:
+	case CALL_CHDIR:
 	case CALL_CONNECT:
 		break;
 	}
@@ -307,6 +308,7 @@ static int judge_selected(struct guard *g, const struct request *q)
 	case CALL_REMOVE:
 	case CALL_CHANGE:
 	case CALL_CHANGE_LINK:
+	case CALL_CHDIR:
 	case CALL_EXEC:
 	case CALL_CONNECT:
 		return 0;
@@ -376,6 +378,7 @@ static enum inflight_kind made_by(enum call_kind kind)
 	case CALL_CHANGE:
 	case CALL_CHANGE_LINK:
 	case CALL_EXEC:
+	case CALL_CHDIR:
 	case CALL_CONNECT:
 		break;
 	}
@@ -442,7 +445,9 @@ static int judge(void *data, const struct seccomp_notif *call)
 	if (!request_init(q, call, &g->view))
 		return judge_refused(g, call);
 	g->told = false;
-	if (request_is_watched(q)) {
+	if (q->row->kind == CALL_CHDIR) {
+		observer_forget_bases(&g->observer);
+	} else if (request_is_watched(q)) {
 		if (request_read(q) == 0)
 			observe(g, q);
 	} else {

@@ -16,8 +16,9 @@
 #include "net/synthetic.h"
 #include "run/remote.h"
 
-/* How often what is known of a directory is used before it is looked up again. */
+/* How often what is known of a place is used before it is looked up again. */
 #define USES_MAX 64
+#define DIRFD_USES_MAX 16
 
 /* One path of a call. */
 struct sight {
@@ -95,6 +96,11 @@ static bool is_allowed(const struct observer *o, enum observed what, struct str 
 
 /* --- where ---------------------------------------------------------------------- */
 
+static bool may_look(struct observer *o, const char *path)
+{
+	return o->inside || !remote_is_below(&o->mounts, o->arena, str_of(path));
+}
+
 static const struct observed_base *base_of(struct observer *o, const struct sight *s)
 {
 	size_t slot = ((size_t)s->target->tid + (size_t)s->dirfd * 7) & (OBSERVED_BASES - 1);
@@ -103,29 +109,70 @@ static const struct observed_base *base_of(struct observer *o, const struct sigh
 	if (!b->uses || b->tid != s->target->tid || b->dirfd != s->dirfd) {
 		b->tid = s->target->tid;
 		b->dirfd = s->dirfd;
-		b->uses = USES_MAX;
+		/* A working directory changes in a call that is seen; a descriptor does not. */
+		b->uses = s->dirfd == AT_FDCWD ? USES_MAX : DIRFD_USES_MAX;
 		b->n = target_base_path(s->target, s->dirfd, b->path);
 	}
 	b->uses--;
 	return b;
 }
 
-/* Is it, going by the text alone, in a tree where it is allowed? */
+void observer_forget_bases(struct observer *o)
+{
+	for (size_t i = 0; i < OBSERVED_BASES; i++)
+		o->bases[i].uses = 0;
+}
+
+/* Of a path whose last component is not followed, only the directory matters. */
+static struct observed_straight *straight_slot(struct observer *o, const struct sight *s,
+					       struct str text)
+{
+	uint64_t hash = str_hash(s->follow ? text : path_parent(text), s->follow) | 1;
+	struct observed_straight *known = &o->straight[hash / 2 % OBSERVED_STRAIGHT];
+
+	if (known->hash != hash)
+		*known = (struct observed_straight){ .hash = hash };
+	return known;
+}
+
+/* Does the text say where it is, or does a link lead elsewhere? */
+static bool is_straight(struct observer *o, const struct sight *s, struct str text)
+{
+	bool writes_through = s->follow && policy_op_of(s->what) == POLICY_WRITE;
+	struct observed_straight *known = straight_slot(o, s, text);
+
+	if (!s->follow && !strchr(s->path, '/'))
+		return true;
+	if (writes_through || !known->uses) {
+		if (may_look(o, text.p) &&
+		    !target_has_no_links(s->target, s->dirfd, s->path))
+			return false;
+		known->uses = USES_MAX;
+	}
+	known->uses--;
+	return true;
+}
+
+/* Is it, going by the text, in a tree where it is allowed? */
 static bool is_ordinary(struct observer *o, const struct sight *s)
 {
 	const struct observed_base *base;
-	size_t n = strlen(s->path);
+	size_t n = strlen(s->path), base_n = 0;
 	char text[OBSERVED_TEXT];
 
-	if (strstr(s->path, ".."))
+	if (o->inside || strstr(s->path, ".."))
 		return false;
-	if (s->path[0] == '/')
-		return is_allowed(o, s->what, (struct str){ s->path, n });
-	base = base_of(o, s);
-	memcpy(text, base->path, base->n);
-	text[base->n] = '/';
-	memcpy(text + base->n + 1, s->path, n);
-	return base->n && is_allowed(o, s->what, (struct str){ text, base->n + 1 + n });
+	if (s->path[0] != '/') {
+		base = base_of(o, s);
+		if (!base->n)
+			return false;
+		memcpy(text, base->path, base->n);
+		text[base->n] = '/';
+		base_n = base->n + 1;
+	}
+	memcpy(text + base_n, s->path, n + 1);
+	return is_allowed(o, s->what, (struct str){ text, base_n + n }) &&
+	       is_straight(o, s, (struct str){ text, base_n + n });
 }
 
 /* As the text says, without looking at any file. */
@@ -163,11 +210,6 @@ static bool resolve(const struct sight *s, char *text, bool *ret_there)
 	if (*place.name)
 		snprintf(text + n, OBSERVED_TEXT - (size_t)n, "%s%s", n > 1 ? "/" : "", place.name);
 	return true;
-}
-
-static bool may_look(struct observer *o, const char *path)
-{
-	return o->inside || !remote_is_below(&o->mounts, o->arena, str_of(path));
 }
 
 /* --- what would have been ------------------------------------------------------- */
@@ -349,6 +391,7 @@ static enum observed what_it_does(const struct request *q)
 		return OBSERVED_OPEN;
 	case CALL_RENAME:
 	case CALL_CONNECT:
+	case CALL_CHDIR:
 		return OBSERVED_MOVE;
 	case CALL_MKDIR:
 	case CALL_MAKE:

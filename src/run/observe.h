@@ -7,9 +7,10 @@
  * cordon: the object is there, or could have been made, and the caller's own permissions
  * allow it. So programs that merely try are not reported.
  *
- * Most calls concern a tree in which they are allowed. That is seen from the text of an
- * absolute path, or from the directory a relative one starts in, which is looked up once
- * in a while and not for every call; a call may therefore go unnoticed. So does whatever
+ * Most calls concern a tree in which they are allowed. That is seen from the text of the
+ * path, the directory a relative one starts in, and that no link is on the way: the last
+ * two are looked up once in a while and not for every call. A call may therefore go
+ * unnoticed when a descriptor or a directory was replaced just before. So does whatever
  * lies on a file system that somebody else serves, or that is mounted when it is looked
  * at: the supervisor must not wait for those.
  */
@@ -37,6 +38,7 @@ enum observed {
 };
 
 #define OBSERVED_BASES 16 /* a power of two */
+#define OBSERVED_STRAIGHT 512
 #define OBSERVED_TEXT (2 * PATH_MAX)
 
 /* What a call is about: the first half of observing it. */
@@ -51,6 +53,12 @@ struct observed_base {
 	unsigned uses; /* 0: not known */
 	size_t n;      /* 0: has no path */
 	char path[PATH_MAX];
+};
+
+/* A place to which no link leads, known by a number that its path gives. */
+struct observed_straight {
+	uint64_t hash; /* 0: none */
+	unsigned uses;
 };
 
 struct observer {
@@ -68,10 +76,14 @@ struct observer {
 	struct map shown;  /* the operations that shape the tree, by their paths */
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
 	struct observed_base bases[OBSERVED_BASES];
+	struct observed_straight straight[OBSERVED_STRAIGHT];
 };
 
 /* False: out of memory. */
 bool observer_init(struct observer *o, struct arena *a, const struct plan *plan);
+
+/* A process is about to change its working directory. */
+void observer_forget_bases(struct observer *o);
 
 /* Does the plan let the kernel allow writing there? `path` is a normal path. */
 bool observer_writable(const struct observer *o, struct str path);

@@ -119,6 +119,7 @@ bool request_follows(const struct request *q)
 	case CALL_BIND:
 	case CALL_REMOVE:
 	case CALL_CHANGE_LINK:
+	case CALL_CHDIR:
 		return false;
 	}
 	return false;

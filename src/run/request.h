@@ -27,6 +27,7 @@ enum call_kind {
 	CALL_CHANGE,
 	CALL_CHANGE_LINK, /* of a link itself */
 	CALL_EXEC,
+	CALL_CHDIR,
 };
 
 struct call_row {

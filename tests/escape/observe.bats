@@ -31,6 +31,21 @@ seen() {
 		\"$WORKDIR/.git/hooks/pre-commit\", \"$HOME/.ssh/key\"]"
 }
 
+@test "a directory that is entered later counts, and so do links on the way" {
+	seen -- sh -c 'echo x >here; cd ~; echo y >moved'
+	assert_json "[.violations[].object] == [\"$HOME/moved\"]"
+	seen -- sh -c 'ln -s ~ to; mkdir to/made; echo x >to/file; ln -s ~/aimed at; echo x >at'
+	assert_json "[.violations[].object] == [\"$HOME/made\", \"$HOME/file\", \"$HOME/aimed\"]"
+	seen -- sh -c 'echo x >f; echo x >f; rm f; ln -s ~/swapped f; echo x >f'
+	assert_json "[.violations[].object] == [\"$HOME/swapped\"]"
+	seen -- python3 -c 'import os
+os.mkdir("a"); d = os.open("a", os.O_RDONLY); os.mkdir("x", dir_fd=d)
+os.chdir(os.path.expanduser("~")); os.fchdir(d); os.mkdir("y")
+try: os.fchdir(os.open(os.path.expanduser("~"), os.O_RDONLY)); os.mkdir("z")
+except OSError: pass'
+	assert_json "[.violations[].object] == [\"$HOME/z\"]"
+}
+
 @test "making and moving" {
 	echo x >file
 	seen -- sh -c 'mkdir ~/new; ln -s x ~/link; mv file ~/moved; mv ~/dir here; mkfifo ~/fifo'
