@@ -137,6 +137,7 @@ static int explain_path(struct answer *a, const char *word)
 	struct node node;
 	const char *path;
 	json_t *verdicts;
+	struct verdict v;
 	int r;
 
 	if (word[0] == '~' && (!word[1] || word[1] == '/'))
@@ -154,12 +155,19 @@ static int explain_path(struct answer *a, const char *word)
 	if (r < 0)
 		return r;
 	verdicts = begin(a, "path", str_of(path), real);
+	/* It is not opened, so there is nothing else to say of it. */
+	if (node.type == NODE_SOCKET) {
+		r = verdict_of_socket(&a->explainer, real, &v, &a->err);
+		if (r == 0)
+			add_verdict(a, verdicts, &v);
+		return r;
+	}
 	for (unsigned i = 0; i < 3 && r == 0; i++) {
-		struct verdict v;
-
 		if (!wanted(a->o, ops[i]))
 			continue;
-		r = verdict_of_path(&a->explainer, ops[i], real, &v, &a->err);
+		r = node.type == NODE_ABSENT
+			    ? verdict_of_path(&a->explainer, ops[i], real, &v, &a->err)
+			    : verdict_of_file(&a->explainer, ops[i], real, &v, &a->err);
 		if (r == 0)
 			add_verdict(a, verdicts, &v);
 	}

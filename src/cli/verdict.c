@@ -3,6 +3,7 @@
 #include "cli/verdict.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/probe.h"
 #include "base/path.h"
@@ -224,6 +225,107 @@ int verdict_of_path(const struct explainer *e, enum policy_op op, struct str obj
 	if (!v.allowed)
 		remedy_of_path(e, op, object, v.layer, &v.fix);
 	if (!v.by || (!v.held_by && !v.loose))
+		return err_nomem(err, stage);
+	*ret = v;
+	return 0;
+}
+
+/* Does the plan put something there, or below? What is above a mount is there, too. */
+static bool shows_part(const struct plan *plan, struct str object)
+{
+	vec_each(op, &plan->ops)
+		if (op->path.n && op_view_of(op) != VIEW_NONE && path_below(op->path, object))
+			return true;
+	return false;
+}
+
+/* The empty directory of the sandbox's own that is in the place of what is on the host. */
+static const struct op *in_its_place(const struct explainer *e, struct str object)
+{
+	const struct plan *plan = e->setup.plan;
+	const struct op *top = plan ? plan_shown_by(plan, object, NULL) : NULL;
+
+	if (!top || top->kind != OP_TMPFS || shows_part(plan, object))
+		return NULL;
+	return plan->enforced[GUARANTEE_FILES] || plan->enforced[GUARANTEE_LANDLOCK] ? top : NULL;
+}
+
+int verdict_of_file(const struct explainer *e, enum policy_op op, struct str object,
+		    struct verdict *ret, struct cordon_error *err)
+{
+	/* A file can be made anew where its directory is. */
+	const struct op *own = in_its_place(e, op == POLICY_WRITE ? path_parent(object) : object);
+	int r = verdict_of_path(e, op, object, ret, err);
+
+	if (r < 0 || !ret->allowed || !own)
+		return r;
+	ret->allowed = false;
+	ret->by = arena_printf(e->opts->arena, "not there inside, where %.*s is the sandbox's own",
+			       STR_ARG(own->path));
+	ret->origin = NULL;
+	/* What may be executed need only be shown. */
+	remedy_of_path(e, op == POLICY_EXEC ? POLICY_READ : op, object, ret->layer, &ret->fix);
+	return ret->by ? 0 : err_nomem(err, stage);
+}
+
+/* --- sockets ------------------------------------------------------------------------------- */
+
+static const struct op *find_op(const struct plan *plan, enum op_kind kind, struct str path)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == kind && (!op->path.n || str_eq(op->path, path)))
+			return op;
+	return NULL;
+}
+
+/* Covered by name, or in a place where nothing of the host shows. */
+static const struct op *socket_cover(const struct plan *plan, struct str path)
+{
+	const struct op *top = plan_shown_by(plan, path, NULL);
+	enum op_view view = top ? op_view_of(top) : VIEW_NONE;
+
+	return view == VIEW_HIDDEN || view == VIEW_OWN ? top : NULL;
+}
+
+/* The kernel tells of such a socket only how its address was spelled, and the guard leaves
+ * alone what the command may have made itself (SECURITY.md). */
+static bool is_unknown_socket(const struct explainer *e, struct str path)
+{
+	return strcmp(e->setup.plan->backend, "landlock") != 0 &&
+	       policy_decide(e->setup.situation.policy, path).data == ACCESS_WRITE;
+}
+
+static void decide_socket(const struct explainer *e, struct str path, struct verdict *v)
+{
+	const struct plan *plan = e->setup.plan;
+	const struct op *named = find_op(plan, OP_SOCKET, path);
+	const struct op *cover = socket_cover(plan, path);
+
+	v->allowed = named || (!cover && is_unknown_socket(e, path));
+	if (named)
+		v->by = "unix, which names it";
+	else if (v->allowed)
+		v->by = "no server is known by this path, and the command may write there";
+	if (!cover)
+		cover = find_op(plan, OP_COVER_SOCKETS, path);
+	if (named || (cover && !v->allowed))
+		held(e, named ? named : cover, v);
+	else
+		v->loose = "no operation of the plan covers it";
+}
+
+int verdict_of_socket(const struct explainer *e, struct str path, struct verdict *ret,
+		      struct cordon_error *err)
+{
+	struct verdict v = { .op = "connect", .by = "unix sockets of the host are out of reach" };
+
+	if (is_loose(e, &v))
+		v.allowed = !e->setup.situation.policy->confined;
+	else
+		decide_socket(e, path, &v);
+	if (!v.allowed)
+		v.fix = remedy_of_socket(e, path);
+	if (!v.held_by && !v.loose)
 		return err_nomem(err, stage);
 	*ret = v;
 	return 0;

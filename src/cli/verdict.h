@@ -36,6 +36,13 @@ void explainer_of_plan(const struct opts *o, const struct setup *setup, struct e
 /* object: a real path. */
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    struct verdict *ret, struct cordon_error *err);
+/* The same for what exists on the host. Reading it also needs it to be there inside, where
+ * the sandbox may have a directory of its own in that place. */
+int verdict_of_file(const struct explainer *e, enum policy_op op, struct str object,
+		    struct verdict *ret, struct cordon_error *err);
+/* A unix socket of the host: who may connect to it. */
+int verdict_of_socket(const struct explainer *e, struct str path, struct verdict *ret,
+		      struct cordon_error *err);
 int verdict_of_host(const struct explainer *e, const struct host *target, struct verdict *ret,
 		    struct cordon_error *err);
 
