@@ -128,7 +128,8 @@ int loop_watch(struct loop *loop, struct loop_watch *w, uint32_t events,
 
 void loop_unwatch(struct loop *loop, struct loop_watch *w)
 {
-	if (loop->direct == w)
+	/* One that never was active may have no loop. */
+	if (w->active && loop->direct == w)
 		loop->direct = NULL;
 	else if (w->active)
 		epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, w->fd, NULL);

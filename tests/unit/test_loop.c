@@ -217,6 +217,8 @@ Test(loop, a_bad_descriptor_is_an_error)
 	cr_assert_eq(loop_watch(loop, &w, EPOLLIN, &err), -CORDON_E_SYSTEM);
 	cr_assert_not(w.active);
 	loop_unwatch(loop, &w);
+	/* What was never watched, of a loop that was never made. */
+	loop_unwatch(NULL, &w);
 	loop_free(loop);
 	loop_free(NULL);
 }
