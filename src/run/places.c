@@ -82,8 +82,11 @@ static int check_workdir(const struct places *p, struct node node, bool chosen,
 	}
 	if (node.type != NODE_DIR)
 		return err_set(err, CORDON_E_PATH, ENOTDIR, stage, "workdir %s", p->workdir.p);
-	if (access(p->workdir.p, R_OK | X_OK) < 0)
-		return err_set(err, CORDON_E_PATH, errno, stage, "workdir %s", p->workdir.p);
+	if (access(p->workdir.p, R_OK | X_OK) < 0) {
+		err_set(err, CORDON_E_PATH, errno, stage, "workdir %s", p->workdir.p);
+		return err_hint(err, "nothing could work there: make it readable and searchable, "
+				     "or name another with -C");
+	}
 	if (!unlikely)
 		return 0;
 	err_set(err, CORDON_E_CONFIG, 0, stage,

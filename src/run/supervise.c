@@ -10,9 +10,14 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+
+#define REST_MOMENT_NS 1000000
+/* Only a process stuck in the kernel, or one that we may not signal, lasts this long. */
+#define REST_PATIENCE_MS 3000
 
 struct loop *run_loop(struct run *run)
 {
@@ -140,6 +145,20 @@ static int open_streams(struct run *run, struct spawn_fd *fds, size_t *n_fds, in
 	return failed;
 }
 
+/* What was started for a run that is not to be: a wrapper that is killed may leave us a
+ * child which it had no time to tie to its own life. Nothing waits for these in the loop. */
+static void end_rest(struct run *run)
+{
+	const struct timespec moment = { .tv_nsec = REST_MOMENT_NS };
+	uint64_t end = loop_now() + REST_PATIENCE_MS;
+
+	while (tree_reap(&run->tree) && loop_now() < end) {
+		tree_kill(&run->tree, &run->refused);
+		if (tree_reap(&run->tree))
+			nanosleep(&moment, NULL);
+	}
+}
+
 static int start_main(struct run *run, const struct spawn_request *spawn,
 		      struct cordon_error *err)
 {
@@ -219,8 +238,10 @@ static int set_up(struct run *run, const sigset_t *ignored, struct cordon_error 
 	if (run->request->limits.cpu_ms)
 		meter_open_clock(&run->meter);
 	failed = start_command(run, ignored, err);
-	if (failed)
+	if (failed) {
+		end_rest(run);
 		return failed;
+	}
 	run_start_limits(run);
 	listen_to_violations(run);
 	return 0;
@@ -248,6 +269,7 @@ static void abandon(struct run *run)
 		return;
 	tree_kill(&run->tree, &run->refused);
 	spawn_discard(&run->main);
+	end_rest(run);
 }
 
 static void take_streams(struct run *run)

@@ -299,7 +299,16 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	run -125 cordon run -q -C ./file true
 	if ! is_root; then
 		mkdir closed && chmod 000 closed
-		run -125 cordon run -q -C closed true
+		local mode backend
+		for mode in 000 400 100; do
+			chmod $mode closed
+			for backend in native bwrap landlock; do
+				run -125 cordon run -q --backend $backend -C closed touch /tmp/ran
+				assert_contains "workdir $WORKDIR/closed: Permission denied"
+				assert_contains "hint: nothing could work there"
+			done
+		done
+		chmod 755 closed
 	fi
 }
 

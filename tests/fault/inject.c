@@ -109,11 +109,6 @@ static void copy_program(const char *from, const char *to)
 	close(out);
 }
 
-static bool is_bwrap(const struct scene *s)
-{
-	return strcmp(s->backend, "bwrap") == 0;
-}
-
 static bool is_landlock(const struct scene *s)
 {
 	return strcmp(s->backend, "landlock") == 0;
@@ -403,14 +398,12 @@ static bool declared_debris(const struct scene *s, const struct outcome *o)
 	       strstr(o->err, "could not remove /");
 }
 
-static const char process_left[] = "a process is left";
-
 static const char *judge_left(struct scene *s, const struct outcome *o)
 {
 	static char mounts[sizeof(s->mounts)];
 
 	if (s->trace->left)
-		return process_left;
+		return "a process is left";
 	if (count_files(s) != s->files && !declared_debris(s, o))
 		return "a file is left or gone";
 	s->files = count_files(s);
@@ -479,10 +472,6 @@ static void try_call(struct scene *s, int process, int call, int errnum)
 	struct trace_target target = { process, call, errnum };
 	const char *wrong = judge_run(s, &target, &o);
 
-	/* bubblewrap that is killed in its first moment leaves a child behind, which it ties
-	 * to its own life only then. That is a matter of luck; what is ours comes each time. */
-	for (int again = 0; wrong == process_left && is_bwrap(s) && again < 4; again++)
-		wrong = judge_run(s, &target, &o);
 	s->cases++;
 	s->ran += strncmp(o.out, "ran\n", 4) == 0;
 	if (!wrong)

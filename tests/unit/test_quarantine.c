@@ -13,6 +13,7 @@
 #include "plain_user.h"
 #include "run/move.h"
 #include "run/quarantine.h"
+#include "skip.h"
 
 static struct arena a;
 static struct cordon_error err;
@@ -371,7 +372,7 @@ Test(quarantine, a_copy_is_whole_and_replaces_nothing)
 	    stat(work, &here) < 0 || here.st_dev == there.st_dev) {
 		if (other)
 			scratch_remove(other);
-		cr_skip_test("one file system");
+		must_or_skip("one file system");
 	}
 	to = open(other, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(to, 0);

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "run/supervise.h"
+#include "skip.h"
 
 extern char **environ;
 
@@ -104,6 +105,39 @@ static void assert_all_dead(struct witness *w)
 	cr_assert_eq(read(w->read_end, &c, 1), 0, "a process of the run still lives");
 	fd_close(&w->read_end);
 	assert_no_child_left();
+}
+
+/* As bubblewrap does that is killed between its fork and the tie to its life: the start
+ * fails, and the wrapper's child lives on as an orphan. */
+static int start_and_orphan(void *data, struct run *run, const struct spawn_request *request,
+			    struct spawned *ret, struct cordon_error *err)
+{
+	struct spawned wrapper;
+	int failed = start_with_witness(data, run, request, &wrapper, err);
+	siginfo_t info;
+
+	(void)ret;
+	if (failed)
+		return failed;
+	/* It has ended, and its child was left. */
+	waitid(P_PID, (id_t)wrapper.pid, &info, WEXITED | WNOWAIT);
+	spawn_discard(&wrapper);
+	return err_set(err, CORDON_E_SYSTEM, 0, "test", "not to be");
+}
+
+Test(status, a_start_that_fails_leaves_no_orphan)
+{
+	struct run_request q = shell("sleep 300 & (sleep 300 & sleep 300) & exit");
+	struct run_result r;
+	struct witness w;
+
+	watch(&q, &w);
+	q.start = start_and_orphan;
+	supervise(&q, &r);
+	cr_assert_eq(r.cause, RUN_CAUSE_setup);
+	cr_assert_str_eq(r.error.message, "not to be");
+	run_result_free(&r);
+	assert_all_dead(&w);
 }
 
 Test(status, is_the_commands_own)
@@ -847,7 +881,7 @@ Test(left, what_may_not_be_killed_is_reported)
 	int ends[2];
 
 	if (getuid() != 0)
-		cr_skip_test("needs root to start something it may not kill");
+		honest_skip("needs root to start something it may not kill");
 	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
 	q.start = start_then_drop;
 	q.start_data = &ends[1];
