@@ -51,34 +51,14 @@ union control {
 	struct cmsghdr align;
 };
 
-CHILD_SAFE static int send_message(int socket, unsigned char kind, const int *fd)
+CHILD_SAFE static int send_message(int socket, unsigned char kind, int fd)
 {
-	union control control;
-	struct iovec byte = { .iov_base = &kind, .iov_len = 1 };
-	struct msghdr message = { .msg_iov = &byte, .msg_iovlen = 1 };
-	ssize_t sent;
-
-	if (fd) {
-		struct cmsghdr *header;
-
-		memset(&control, 0, sizeof(control));
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control.space);
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(header), fd, sizeof(int));
-	}
-	do
-		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == 1 ? 0 : -1;
+	return fd_send(socket, &kind, 1, fd) == 1 ? 0 : -1;
 }
 
 CHILD_SAFE int handover_send(int inside, enum handover_kind kind, int fd, int error_fd)
 {
-	if (send_message(inside, (unsigned char)kind, &fd) == 0)
+	if (send_message(inside, (unsigned char)kind, fd) == 0)
 		return 0;
 	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, STAGE, "cannot hand over the",
 				names[kind], NULL);
@@ -89,7 +69,7 @@ CHILD_SAFE int handover_finish(int inside, int error_fd)
 	char agreed;
 	ssize_t got = -1;
 
-	if (send_message(inside, HANDOVER_END, NULL) == 0)
+	if (send_message(inside, HANDOVER_END, -1) == 0)
 		do
 			got = read(inside, &agreed, 1);
 		while (got < 0 && errno == EINTR);
@@ -168,7 +148,7 @@ int handover_take(int supervisor, int *ret_fd, struct cordon_error *err)
 
 int handover_agree(int supervisor, struct cordon_error *err)
 {
-	if (send_message(supervisor, HANDOVER_END, NULL) == 0)
+	if (send_message(supervisor, HANDOVER_END, -1) == 0)
 		return 0;
 	return err_set(err, CORDON_E_INIT, errno, STAGE, "cannot let the command begin");
 }

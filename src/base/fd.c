@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -62,6 +65,35 @@ int fd_write_all(int fd, const void *data, size_t n)
 		}
 	}
 	return 0;
+}
+
+ssize_t fd_send(int socket, const void *data, size_t n, int fd)
+{
+	/* Room for one descriptor, aligned as the kernel wants it. */
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec bytes = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	if (fd >= 0) {
+		struct cmsghdr *header;
+
+		memset(&control, 0, sizeof(control));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.space);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &fd, sizeof(int));
+	}
+	do
+		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent;
 }
 
 int fd_read_stream(struct arena *a, int fd, const char *name, size_t max, struct str *ret_text,

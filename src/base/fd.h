@@ -23,6 +23,10 @@ int fd_pipe(int *ret_read, int *ret_write);
 /* Writes all of data, retrying on EINTR and, by waiting, on EAGAIN. 0 or -errno. */
 int fd_write_all(int fd, const void *data, size_t n);
 
+/* Sends n bytes over a socket and, unless it is -1, a descriptor with them. sendmsg's
+ * result. CHILD_SAFE. */
+ssize_t fd_send(int socket, const void *data, size_t n, int fd);
+
 /* Reads the regular file at `path` whole into the arena, NUL-terminated. A
  * directory, FIFO, device or socket is an error, as is more than max bytes;
  * opening never blocks. */

@@ -28,6 +28,7 @@
 #include "base/linux_compat.h"
 #include "base/num.h"
 #include "base/spawn.h"
+#include "run/notify.h"
 
 #define STAGE "broker"
 #define NONE (-1)
@@ -42,21 +43,11 @@ static const struct broker_row rows[] = {
 #undef BROKERED_CALL
 };
 
-/* The kernel may know longer records than we do; it fills as much as it knows. */
-union incoming {
-	struct seccomp_notif call;
-	char room[1024];
-};
-union outgoing {
-	struct seccomp_notif_resp answer;
-	char room[1024];
-};
-
 /* --- answering ------------------------------------------------------------------------- */
 
 bool broker_waits(uint64_t id)
 {
-	return ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	return notify_is_waiting(BROKER_FD_LISTENER, id);
 }
 
 int call_check(const struct call *c)
@@ -80,21 +71,16 @@ static int64_t inject(uint64_t id, int fd, bool cloexec)
 	return r;
 }
 
-static void send_answer(union outgoing *out)
+/* Who would wait for an answer in vain gets it from the kernel, when the listener is closed. */
+static void send_answer(const union notify_answer *out)
 {
-	/* Whoever has gone needs no answer. Who would wait for one in vain gets it from the
-	 * kernel, when the listener is closed. */
-	while (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SEND, &out->answer) < 0) {
-		if (errno == ENOENT)
-			return;
-		if (errno != EINTR)
-			_exit(1);
-	}
+	if (notify_send(BROKER_FD_LISTENER, out) < 0)
+		_exit(1);
 }
 
 static void let_go_on(uint64_t id)
 {
-	union outgoing out;
+	union notify_answer out;
 
 	memset(&out, 0, sizeof(out));
 	out.answer.id = id;
@@ -104,7 +90,7 @@ static void let_go_on(uint64_t id)
 
 void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec)
 {
-	union outgoing out;
+	union notify_answer out;
 
 	if (fd >= 0 && value >= 0)
 		value = inject(id, fd, cloexec);
@@ -164,11 +150,9 @@ static bool is_over(void)
 /* Waits for a call. False when nothing more can come. */
 static bool receive(struct broker *b)
 {
-	union incoming in;
+	union notify_call in;
 
-	/* The kernel refuses a record that is not zeroed. */
-	memset(&in, 0, sizeof(in));
-	if (ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_RECV, &in.call) == 0) {
+	if (notify_receive(BROKER_FD_LISTENER, &in) == 0) {
 		serve(b, &in.call);
 		return true;
 	}
@@ -307,21 +291,9 @@ static int read_mounts(struct broker *b, int error_fd)
 	return 0;
 }
 
-static int check_sizes(int error_fd)
-{
-	struct seccomp_notif_sizes sizes;
-
-	errno = 0;
-	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 &&
-	    sizes.seccomp_notif <= sizeof(union incoming) &&
-	    sizes.seccomp_notif_resp <= sizeof(union outgoing))
-		return 0;
-	return fail(error_fd, "this kernel's records are too long");
-}
-
 static int become(struct broker *b, int error_fd)
 {
-	int r = check_sizes(error_fd);
+	int r = notify_fits() ? 0 : fail(error_fd, "cannot take this kernel's records");
 
 	if (r == 0)
 		r = enter(error_fd);
@@ -329,18 +301,18 @@ static int become(struct broker *b, int error_fd)
 		r = lock_down(b, error_fd);
 	if (r < 0)
 		return r;
-	target_use_proc(BROKER_FD_PROC);
-	b->view.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!target_use_proc(BROKER_FD_PROC))
+		return fail(error_fd, "cannot look at its own descriptors");
 	/* Links below /proc are named from here. */
-	b->own_fds = openat(BROKER_FD_PROC, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (b->view.root < 0 || b->own_fds < 0 || fchdir(BROKER_FD_PROC) < 0)
+	b->view.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (b->view.root < 0 || fchdir(BROKER_FD_PROC) < 0)
 		return fail(error_fd, "cannot open the sandbox's root");
 	return read_mounts(b, error_fd);
 }
 
 int broker_child(void *data, int error_fd)
 {
-	struct broker b = { .in = data, .view = { .root = -1 }, .own_fds = -1, .umask = -1 };
+	struct broker b = { .in = data, .view = { .root = -1 }, .umask = -1 };
 	int r = become(&b, error_fd);
 
 	for (size_t i = 0; i < BROKER_CALLERS; i++)
@@ -348,9 +320,7 @@ int broker_child(void *data, int error_fd)
 	if (r < 0)
 		return r;
 	b.in->observer->inside = true;
-	/* An older kernel answers all the same, only slower. */
-	ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-	      SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	notify_hurry(BROKER_FD_LISTENER);
 	close(error_fd);
 	run(&b);
 	return 0;

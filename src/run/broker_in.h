@@ -83,7 +83,6 @@ struct broker {
 	struct target_view view;
 	uint64_t *mounts; /* ids of the sandbox's mounts, in order */
 	size_t n_mounts;
-	int own_fds; /* /proc/self/fd */
 	int umask;   /* our own; -1: not known */
 	struct broker_caller callers[BROKER_CALLERS];
 	struct broker_umask changing[BROKER_CALLERS];

@@ -38,27 +38,6 @@ union control {
 	struct cmsghdr align;
 };
 
-static void send_answer(int64_t value, int fd)
-{
-	struct iovec bytes = { .iov_base = &value, .iov_len = sizeof(value) };
-	struct msghdr m = { .msg_iov = &bytes, .msg_iovlen = 1 };
-	union control control;
-
-	if (fd >= 0) {
-		struct cmsghdr *header;
-
-		memset(&control, 0, sizeof(control));
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control.space);
-		header = CMSG_FIRSTHDR(&m);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(header), &fd, sizeof(int));
-	}
-	sendmsg(JOB_FD_ANSWER, &m, MSG_NOSIGNAL);
-}
-
 static int job_child(void *data, int error_fd)
 {
 	struct broker_work work = *(const struct broker_work *)data;
@@ -68,7 +47,7 @@ static int job_child(void *data, int error_fd)
 	close(error_fd);
 	work.fd = JOB_FD_WORK;
 	value = work.work(&work, &fd);
-	send_answer(value, fd);
+	fd_send(JOB_FD_ANSWER, &value, sizeof(value), fd);
 	_exit(0);
 }
 

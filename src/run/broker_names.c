@@ -29,8 +29,6 @@ static int find_new(struct call *c, enum policy_op op, struct object *ret)
 
 	if (r == 0)
 		r = object_find(c, call_dirfd(c), c->path, false, ret);
-	else
-		ret->place.dir = -1;
 	if (r < 0)
 		return r;
 	if (ret->exists)
@@ -43,7 +41,7 @@ static int find_new(struct call *c, enum policy_op op, struct object *ret)
 int64_t broker_mkdir(struct call *c)
 {
 	mode_t mode = (mode_t)call_argument(c, c->row->x) & 07777;
-	autoobject o;
+	autoobject o = { .place.dir = -1 };
 	int r = find_new(c, POLICY_WRITE, &o);
 
 	if (r == 0)
@@ -55,7 +53,7 @@ int64_t broker_mkdir(struct call *c)
 int64_t broker_mknod(struct call *c)
 {
 	mode_t mode = (mode_t)(call_argument(c, c->row->x) & 0xffff);
-	autoobject o;
+	autoobject o = { .place.dir = -1 };
 	int r;
 
 	/* The filter has refused devices already. */
@@ -72,7 +70,7 @@ int64_t broker_symlink(struct call *c)
 {
 	char to[PATH_MAX];
 	ssize_t n = target_read_string(c->target.tid, call_argument(c, c->row->x), to);
-	autoobject o;
+	autoobject o = { .place.dir = -1 };
 	int r;
 
 	if (n < 0)
@@ -104,6 +102,19 @@ static int find_source(struct call *c, uint32_t flags, struct object *ret)
 		return fd < 0 ? fd : object_of_fd(c, fd, ret);
 	}
 	return object_find(c, from_dirfd(c), from, flags & AT_SYMLINK_FOLLOW, ret);
+}
+
+/* Both ends, as the kernel goes about it: a link needs its source before all else. */
+static int find_both(struct call *c, uint32_t flags, bool must_exist, struct object *from,
+		     struct object *to)
+{
+	int r = find_source(c, flags, from);
+
+	if (r == 0 && must_exist && !from->exists)
+		r = -ENOENT;
+	if (r == 0)
+		r = call_read_path(c);
+	return r < 0 ? r : object_find(c, call_dirfd(c), c->path, false, to);
 }
 
 static int do_link(const struct object *from, const struct object *to)
@@ -144,13 +155,7 @@ int64_t broker_link(struct call *c)
 
 	if (flags & ~(uint32_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
-	r = find_source(c, flags, &from);
-	if (r == 0 && !from.exists)
-		r = -ENOENT;
-	if (r == 0)
-		r = call_read_path(c);
-	if (r == 0)
-		r = object_find(c, call_dirfd(c), c->path, false, &to);
+	r = find_both(c, flags, true, &from, &to);
 	if (r == 0)
 		r = judge_link(c, &from, &to);
 	if (r == 0)
@@ -191,11 +196,7 @@ int64_t broker_rename(struct call *c)
 	if (flags & ~(uint32_t)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
 	    flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
-	r = find_source(c, 0, &from);
-	if (r == 0)
-		r = call_read_path(c);
-	if (r == 0)
-		r = object_find(c, call_dirfd(c), c->path, false, &to);
+	r = find_both(c, 0, false, &from, &to);
 	if (r == 0)
 		r = judge_rename(c, &from, &to, flags);
 	if (r == 0)

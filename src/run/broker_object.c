@@ -69,22 +69,6 @@ static int look_at(int fd, struct statx *ret)
 	return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, ret) < 0 ? -errno : 0;
 }
 
-/* As target_path_of, for what is known to have a link left. */
-static ssize_t path_of(const struct broker *b, int fd, char text[PATH_MAX])
-{
-	char number[16];
-	ssize_t n;
-
-	snprintf(number, sizeof(number), "%d", fd);
-	n = readlinkat(b->own_fds, number, text, PATH_MAX);
-	if (n < 0)
-		return -errno;
-	if (n == PATH_MAX || text[0] != '/')
-		return -ENAMETOOLONG;
-	text[n] = '\0';
-	return n;
-}
-
 /* A pipe, a socket, a file in memory: it never had a name that a rule could be about. */
 static bool is_nameless(int fd, const struct statx *st)
 {
@@ -127,7 +111,7 @@ static int name_itself(const struct broker *b, struct object *o)
 	if (st.stx_nlink == 0)
 		return -ENOENT;
 	o->outside = !is_inside(b, &st);
-	n = path_of(b, o->place.dir, o->text);
+	n = target_name_of(o->place.dir, o->text);
 	if (n < 0)
 		return (int)n;
 	o->path.n = (size_t)n;
@@ -145,7 +129,7 @@ static int name_in(const struct broker *b, struct object *o)
 	if (r < 0)
 		return r;
 	/* Nothing can be made in a directory that was removed. */
-	n = st.stx_nlink ? path_of(b, o->place.dir, o->text) : -ENOENT;
+	n = st.stx_nlink ? target_name_of(o->place.dir, o->text) : -ENOENT;
 	if (n < 0)
 		return (int)n;
 	o->outside = !is_inside(b, &st);

@@ -14,15 +14,43 @@
 
 #define STAGE "listener"
 
-/* The kernel may know longer records than we do; it fills as much as it knows. */
-union incoming {
-	struct seccomp_notif call;
-	char room[1024];
-};
-union outgoing {
-	struct seccomp_notif_resp answer;
-	char room[1024];
-};
+bool notify_fits(void)
+{
+	struct seccomp_notif_sizes sizes;
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0)
+		return false;
+	errno = 0;
+	return sizes.seccomp_notif <= sizeof(union notify_call) &&
+	       sizes.seccomp_notif_resp <= sizeof(union notify_answer);
+}
+
+int notify_receive(int listener, union notify_call *ret)
+{
+	/* The kernel refuses a record that is not zeroed. */
+	memset(ret, 0, sizeof(*ret));
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ret->call);
+}
+
+int notify_send(int listener, const union notify_answer *answer)
+{
+	int r;
+
+	do
+		r = ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer->answer);
+	while (r < 0 && errno == EINTR);
+	return r < 0 && errno == ENOENT ? 0 : r;
+}
+
+bool notify_is_waiting(int listener, uint64_t id)
+{
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+void notify_hurry(int listener)
+{
+	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+}
 
 static void give_up(struct notify *n, const char *what)
 {
@@ -33,11 +61,9 @@ static void give_up(struct notify *n, const char *what)
 	n->broke(n->data, &why);
 }
 
-static bool receive(struct notify *n, union incoming *in)
+static bool receive(struct notify *n, union notify_call *in)
 {
-	/* The kernel refuses a record that is not zeroed. */
-	memset(in, 0, sizeof(*in));
-	if (ioctl(n->watch.fd, SECCOMP_IOCTL_NOTIF_RECV, &in->call) == 0)
+	if (notify_receive(n->watch.fd, in) == 0)
 		return true;
 	/* The process was killed before we looked. */
 	if (errno != ENOENT && errno != EINTR)
@@ -47,7 +73,7 @@ static bool receive(struct notify *n, union incoming *in)
 
 static void answer(struct notify *n, uint64_t id, int errnum)
 {
-	union outgoing out;
+	union notify_answer out;
 
 	memset(&out, 0, sizeof(out));
 	out.answer.id = id;
@@ -55,20 +81,14 @@ static void answer(struct notify *n, uint64_t id, int errnum)
 		out.answer.error = -errnum;
 	else if (errnum != NOTIFY_DONE)
 		out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	while (ioctl(n->watch.fd, SECCOMP_IOCTL_NOTIF_SEND, &out.answer) < 0) {
-		if (errno == ENOENT)
-			return;
-		if (errno == EINTR)
-			continue;
+	if (notify_send(n->watch.fd, &out) < 0)
 		give_up(n, "cannot answer a call of the sandbox");
-		return;
-	}
 }
 
 static void call_ready(void *data, uint32_t events)
 {
 	struct notify *n = data;
-	union incoming in;
+	union notify_call in;
 
 	if (!(events & EPOLLIN)) {
 		/* Nobody is left who could call. */
@@ -81,21 +101,14 @@ static void call_ready(void *data, uint32_t events)
 
 bool notify_waits(const struct notify *n, const struct seccomp_notif *call)
 {
-	uint64_t id = call->id;
-
-	return n->watch.active && ioctl(n->watch.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	return n->watch.active && notify_is_waiting(n->watch.fd, call->id);
 }
 
 static int check_sizes(struct cordon_error *err)
 {
-	struct seccomp_notif_sizes sizes;
-
-	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0)
-		return err_set(err, CORDON_E_INIT, errno, STAGE, "cannot ask for record sizes");
-	if (sizes.seccomp_notif > sizeof(union incoming) ||
-	    sizes.seccomp_notif_resp > sizeof(union outgoing))
-		return err_set(err, CORDON_E_INIT, 0, STAGE, "this kernel's records are too long");
-	return 0;
+	if (notify_fits())
+		return 0;
+	return err_set(err, CORDON_E_INIT, errno, STAGE, "cannot take this kernel's records");
 }
 
 int notify_open(struct notify *n, struct loop *loop, int listener, struct cordon_error *err)
@@ -106,8 +119,7 @@ int notify_open(struct notify *n, struct loop *loop, int listener, struct cordon
 	n->watch = (struct loop_watch){
 		.fd = listener, .ready = call_ready, .data = n, .direct = true
 	};
-	/* An older kernel answers all the same, only slower. */
-	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	notify_hurry(listener);
 	if (!failed)
 		failed = loop_watch(loop, &n->watch, EPOLLIN, err);
 	if (failed)

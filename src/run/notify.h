@@ -13,9 +13,36 @@
 #define CORDON_RUN_NOTIFY_H
 
 #include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/loop.h"
+
+/* --- a listener, whoever looks after it ------------------------------------------ */
+
+/* The kernel may know longer records than we do; it fills as much as it knows. */
+union notify_call {
+	struct seccomp_notif call;
+	char room[1024];
+};
+union notify_answer {
+	struct seccomp_notif_resp answer;
+	char room[1024];
+};
+
+/* Are the kernel's records no longer than ours? If not, errno says why, or is 0. */
+bool notify_fits(void);
+/* Waits for a call: 0, or -1 with errno, ENOENT when its process was killed meanwhile. */
+int notify_receive(int listener, union notify_call *ret);
+/* 0, also when the call has gone, or -1 with errno. */
+int notify_send(int listener, const union notify_answer *answer);
+bool notify_is_waiting(int listener, uint64_t id);
+/* Whoever answers lets the caller run at once, on the same processor. An older kernel
+ * answers all the same, only slower. */
+void notify_hurry(int listener);
+
+/* --- the supervisor's ------------------------------------------------------------- */
 
 #define NOTIFY_DONE (-1)
 

@@ -30,10 +30,14 @@
 
 /* The host's /proc where it is not at /proc: see target_use_proc. */
 static int host_proc = AT_FDCWD;
+/* Our own directory fd there; -1: at its usual place. */
+static int own_fds = -1;
 
-void target_use_proc(int proc)
+bool target_use_proc(int proc)
 {
 	host_proc = proc;
+	own_fds = openat(proc, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return own_fds >= 0;
 }
 
 static const char *in_proc(const char *path)
@@ -126,24 +130,28 @@ void target_program(pid_t tid, char *text, size_t size)
 	text[got > 0 ? got : 0] = '\0';
 }
 
-ssize_t target_path_of(int dir, char text[PATH_MAX])
+ssize_t target_name_of(int dir, char text[PATH_MAX])
 {
 	char link[64];
-	struct stat st;
 	ssize_t n;
 
-	if (fstat(dir, &st) < 0)
-		return -errno;
-	if (st.st_nlink == 0)
-		return -ENOENT;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
-	n = readlinkat(host_proc, in_proc(link), text, PATH_MAX);
+	snprintf(link, sizeof(link), own_fds < 0 ? "/proc/self/fd/%d" : "%d", dir);
+	n = readlinkat(own_fds < 0 ? AT_FDCWD : own_fds, link, text, PATH_MAX);
 	if (n < 0)
 		return -errno;
 	if (n == PATH_MAX || text[0] != '/')
 		return -ENAMETOOLONG;
 	text[n] = '\0';
 	return n;
+}
+
+ssize_t target_path_of(int dir, char text[PATH_MAX])
+{
+	struct stat st;
+
+	if (fstat(dir, &st) < 0)
+		return -errno;
+	return st.st_nlink ? target_name_of(dir, text) : -ENOENT;
 }
 
 /* --- walking -------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ struct target {
 
 /* Processes are looked up in this /proc, in which they have the numbers of the host. For a
  * process that sees another one at /proc. */
-void target_use_proc(int proc);
+bool target_use_proc(int proc); /* false, with errno: cannot be used */
 
 /* Copies the string at `address` into text; both ends included it is at most PATH_MAX
  * bytes. Returns its length, or -EFAULT, -ENAMETOOLONG, or -EACCES when the target may
@@ -78,6 +78,8 @@ bool target_has_no_links(const struct target *target, int dirfd, const char *pat
 
 /* The path of an open object, as the sandbox shows it. -ENOENT when it was removed. */
 ssize_t target_path_of(int dir, char text[PATH_MAX]);
+/* The same for one that is known to have a link left. */
+ssize_t target_name_of(int dir, char text[PATH_MAX]);
 
 /* The target's comm; "" when it cannot be read. */
 void target_program(pid_t tid, char *text, size_t size);

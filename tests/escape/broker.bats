@@ -10,9 +10,7 @@ setup() {
 	escape_setup
 	PROFILES=strict
 	FLAGS=()
-	run --separate-stderr cordon run -q -p strict --json -- true
-	jq -e '.enforced | index("exact")' <<<"$output" >/dev/null ||
-		must_or_skip "no broker on this machine"
+	needs_enforced exact "no broker on this machine" -p strict
 	mkdir deep
 	echo "$SECRET" >deep/.conf
 	chmod 644 deep/.conf
@@ -22,17 +20,6 @@ setup() {
 teardown() {
 	[ -z "${SHORT:-}" ] || rm -rf "$SHORT"
 	escape_teardown
-}
-
-# refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
-# works without cordon.
-refused() {
-	local name=$1
-	shift
-	inside "$@"
-	refute_file "$name"
-	bare "$@"
-	rm -rf "$name"
 }
 
 # unchanged ATTACK ARGS...: deep/.conf stays what it is.
@@ -307,16 +294,22 @@ unchanged() {
 	done
 }
 
+# The broker of the run with that supervisor. Its other child is init, which has a number
+# inside, too.
+broker_of() {
+	local child
+	for child in $(pgrep -P "$1"); do
+		[ "$(awk '/^NSpid:/ { print NF }' "/proc/$child/status")" -gt 2 ] || echo "$child"
+	done
+}
+
 @test "the broker killed: calls fail, the run ends with cause setup" {
 	mkfifo up
 	background "$CORDON" run -q -p strict --result "$SCRATCH/result" -- \
 		sh -c 'echo up >up; while :; do mkdir made 2>/dev/null; rmdir made 2>/dev/null; done'
 	run timeout 30 head -n 1 up
 	assert_output up
-	for child in $(pgrep -P "$STARTED"); do
-		# The other one is init, which has a number inside, too.
-		[ "$(awk '/^NSpid:/ { print NF }' "/proc/$child/status")" -gt 2 ] || kill -KILL "$child"
-	done
+	kill -KILL "$(broker_of "$STARTED")"
 	status=0
 	wait "$STARTED" || status=$?
 	assert_equal "$status" 125

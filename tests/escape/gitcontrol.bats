@@ -17,9 +17,7 @@ setup() {
 	export GIT_COMMITTER_NAME=Tester GIT_COMMITTER_EMAIL=t@example.com
 	export RAN=$SCRATCH/ran
 	printf '[init]\ndefaultBranch = main\n' >"$HOME/.gitconfig"
-	run --separate-stderr cordon run -q --json -- true
-	jq -e '.enforced | index("guard")' <<<"$output" >/dev/null ||
-		must_or_skip "no guard on this machine"
+	needs_enforced guard "no guard on this machine"
 }
 
 # boundary SCRIPT, nothing SCRIPT: runs it with and without cordon.

@@ -68,6 +68,15 @@ start_server() {
 	read -r PORT <"$SCRATCH/ready"
 }
 
+# needs_enforced WHAT WHY FLAGS...: a run with these flags claims it.
+needs_enforced() {
+	local what=$1 why=$2
+	shift 2
+	run --separate-stderr cordon run -q "$@" --json -- true
+	jq -e --arg what "$what" '.enforced | index($what)' <<<"$output" >/dev/null ||
+		must_or_skip "$why"
+}
+
 # The attack works where nothing stops it.
 bare() {
 	run ./attack "$@"
@@ -104,4 +113,15 @@ holds_where_known() {
 	inside "$@"
 	run ./attack "$@"
 	[ "$status" -eq 0 ] || echo "# this kernel does not have it: $*" >&3
+}
+
+# refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
+# works without cordon.
+refused() {
+	local name=$1
+	shift
+	inside "$@"
+	refute_file "$name"
+	bare "$@"
+	rm -rf "$name"
 }

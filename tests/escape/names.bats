@@ -7,20 +7,7 @@ load helper
 
 setup() {
 	escape_setup
-	run --separate-stderr cordon run -q --json -- true
-	jq -e '.enforced | index("guard")' <<<"$output" >/dev/null ||
-		must_or_skip "no guard on this machine"
-}
-
-# refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
-# works without cordon.
-refused() {
-	local name=$1
-	shift
-	inside "$@"
-	refute_file "$name"
-	bare "$@"
-	rm -rf "$name"
+	needs_enforced guard "no guard on this machine"
 }
 
 @test "H20 a protected name is not made, whatever makes it" {
@@ -291,9 +278,7 @@ raced() {
 
 @test "H48 the same without namespaces" {
 	FLAGS=(--backend landlock --fallback degrade)
-	run --separate-stderr cordon run -q --json "${FLAGS[@]}" -- true
-	jq -e '.enforced | index("guard")' <<<"$output" >/dev/null ||
-		must_or_skip "no guard without namespaces"
+	needs_enforced guard "no guard without namespaces" "${FLAGS[@]}"
 	raced mkdir
 	raced file
 }

@@ -15,9 +15,7 @@ agree() {
 
 # The same with a broker, which holds what is not there, what is hidden and what moves.
 exact_agrees() {
-	run --separate-stderr cordon run -q -p strict --report writes --json -- true
-	jq -e '.enforced | index("exact")' <<<"$output" >/dev/null ||
-		must_or_skip "no broker on this machine"
+	needs_enforced exact "no broker on this machine" -p strict --report writes
 	run "$BATS_TEST_DIRNAME/../table/live" --backend native --exact --at-least "$2" \
 		--ground "$(ground)" "$CORDON" attack "$BATS_TEST_DIRNAME/../table/$1.t"
 	assert_success
