@@ -4,7 +4,8 @@
  *
  * Order that matters: it enters the user namespace first, which gives the right to enter
  * the other; it gives capabilities up before it looks at anything; entering and giving up
- * both undo the tie to the supervisor's life, so that is made last.
+ * both undo the tie to the supervisor's life, so that is made after; the filter comes last,
+ * and none of the command's calls is looked at before.
  */
 #include "run/broker_in.h"
 
@@ -23,6 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backend/linux/seccomp.h"
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/linux_compat.h"
@@ -307,7 +309,11 @@ static int become(struct broker *b, int error_fd)
 	b->view.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (b->view.root < 0 || fchdir(BROKER_FD_PROC) < 0)
 		return fail(error_fd, "cannot open the sandbox's root");
-	return read_mounts(b, error_fd);
+	r = read_mounts(b, error_fd);
+	if (r < 0)
+		return r;
+	errno = -seccomp_install(seccomp_program(SECCOMP_FILTER_broker, SECCOMP_ARCH_NATIVE), 0);
+	return errno ? fail(error_fd, "cannot confine itself") : 0;
 }
 
 int broker_child(void *data, int error_fd)

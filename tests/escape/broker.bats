@@ -303,6 +303,26 @@ broker_of() {
 	done
 }
 
+@test "the broker has a filter of its own, no capability over others, and cannot be looked at" {
+	mkfifo up
+	background "$CORDON" run -q -p strict -- sh -c 'echo up >up; exec sleep 60'
+	run timeout 30 head -n 1 up
+	assert_output up
+	broker=$(broker_of "$STARTED")
+	own=$(awk '/^Seccomp_filters:/ { print $2 }' "/proc/$broker/status")
+	supervisor=$(awk '/^Seccomp_filters:/ { print $2 }' "/proc/$STARTED/status")
+	assert_equal "$own" $((supervisor + 1))
+	# Only CAP_SYS_PTRACE, and what the command keeps of root's rights over files.
+	caps=$((0x$(awk '/^CapPrm:/ { print $2 }' "/proc/$broker/status")))
+	assert_equal $((caps & ~(1 << 19 | 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4))) 0
+	run cat "/proc/$broker/status"
+	assert_contains "NoNewPrivs:	1"
+	[ "$(id -u)" = 0 ] || {
+		run cat "/proc/$broker/environ"
+		[ "$status" -ne 0 ]
+	}
+}
+
 @test "the broker killed: calls fail, the run ends with cause setup" {
 	mkfifo up
 	background "$CORDON" run -q -p strict --result "$SCRATCH/result" -- \
