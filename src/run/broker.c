@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -16,6 +18,7 @@
 #include "run/broker_in.h"
 #include "run/egress.h"
 #include "run/execute.h"
+#include "run/git_rewrite.h"
 #include "run/refused.h"
 #include "run/supervise.h"
 
@@ -90,12 +93,38 @@ static void note_access(struct side *s, const struct broker_message *m, size_t n
 		accesses_add(s->accesses, (enum violation_op)m->op, object);
 }
 
-/* The broker waits for us. */
+/* The broker waits for it. */
+static void answer(struct side *s, bool agreed)
+{
+	send(s->watch.fd, &agreed, sizeof(agreed), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void expect(struct side *s, const struct broker_message *m, size_t n)
 {
 	if (s->egress)
 		egress_expect_address(s->egress, m->pid, m->object, n);
-	send(s->watch.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	answer(s, true);
+}
+
+/* Whichever file is found there, what is added to the configuration is judged by what was
+ * read, and harmless. */
+static bool rewrites(const struct side *s, struct str config)
+{
+	const struct op *target = path_is_normal(config)
+					  ? git_rewrite_target(s->in.plan, config)
+					  : NULL;
+	char name[PATH_MAX];
+	int n;
+
+	if (!target)
+		return false;
+	n = snprintf(name, sizeof(name), "%s" GIT_REWRITE_LOCK, target->path.p);
+	return n > 0 && (size_t)n < sizeof(name) && git_rewrite(target, AT_FDCWD, name) == 0;
+}
+
+static void configure(struct side *s, const struct broker_message *m, size_t n)
+{
+	answer(s, rewrites(s, (struct str){ m->object, strnlen(m->object, n) }));
 }
 
 static void lose(struct side *s)
@@ -136,6 +165,8 @@ static bool take_in(struct side *s)
 		hear(s, &m);
 	else if (m.word == BROKER_CONNECTS)
 		expect(s, &m, (size_t)got - fixed);
+	else if (m.word == BROKER_CONFIGURES)
+		configure(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_ALLOWED && s->accesses)
 		note_access(s, &m, (size_t)got - fixed);
 	return true;

@@ -22,6 +22,7 @@ enum broker_word {
 	BROKER_SEEN, /* the policy refuses it; whether it would have worked is seen outside */
 	BROKER_CALLED,	/* a filter refuses it */
 	BROKER_CONNECTS, /* to the address in `object`; waits for an answer */
+	BROKER_CONFIGURES, /* git, by the lock file beside `object`; waits for an answer */
 	BROKER_ALLOWED, /* for who wants to know that, too */
 	BROKER_DONE, /* nobody is left who could call: it ends as it should */
 };
@@ -158,6 +159,9 @@ int object_refuse(struct call *c, const struct object *o, struct str path, enum 
 void call_tell(struct call *c, enum broker_word word, unsigned op, struct str object, int errnum);
 /* Tells what it connects to and waits until the supervisor is ready for that. */
 void call_announce(struct call *c, const void *address, size_t n);
+/* Has the supervisor, for whom it is not read-only, add to a protected git configuration what
+ * git's lock file beside it says (git_rewrite.h). False when that must not be. */
+bool call_configures(struct call *c, struct str config);
 /* After it was served with that answer: notes it when a call that has failed, or is left to
  * the kernel, is one that the policy refuses. */
 void call_observe(struct call *c, int64_t value);

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "policy/rename.h"
+#include "run/git_rewrite.h"
 #include "run/guard_tree.h"
 
 static int64_t result(int r)
@@ -185,18 +186,34 @@ static int judge_rename(struct call *c, const struct object *from, const struct 
 			     VIOLATION_write);
 }
 
+/* git puts its lock file in the place of a configuration that is protected. */
+static bool is_configuration(const struct object *from, const struct object *to, uint32_t flags)
+{
+	size_t extra = sizeof(GIT_REWRITE_LOCK) - 1;
+
+	return flags == 0 && !from->outside && !to->outside && S_ISREG(from->mode) &&
+	       str_ends(to->path, STR(GIT_REWRITE_NAME)) &&
+	       from->path.n == to->path.n + extra && str_starts(from->path, to->path) &&
+	       str_ends(from->path, STR(GIT_REWRITE_LOCK));
+}
+
 /* x: old directory, y: old path, z: flags. */
 int64_t broker_rename(struct call *c)
 {
 	uint32_t flags = (uint32_t)call_argument(c, c->row->z);
 	autoobject from = { .place.dir = -1 };
 	autoobject to = { .place.dir = -1 };
+	struct decision d;
 	int r;
 
 	if (flags & ~(uint32_t)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
 	    flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
 	r = find_both(c, 0, false, &from, &to);
+	if (r == 0 && is_configuration(&from, &to, flags) &&
+	    policy_allows(c->broker->in->policy, POLICY_WRITE, from.path, &d) &&
+	    call_configures(c, to.path))
+		return result(unlinkat(from.place.dir, from.name, 0));
 	if (r == 0)
 		r = judge_rename(c, &from, &to, flags);
 	if (r == 0)

@@ -38,22 +38,34 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 		send_message(&m, object.n);
 }
 
-void call_announce(struct call *c, const void *address, size_t n)
+/* n bytes about the object, from which on the supervisor decides. */
+static bool ask(const struct call *c, enum broker_word word, const void *object, size_t n)
 {
-	struct broker_message m = { .word = BROKER_CONNECTS, .pid = c->target.tid };
+	struct broker_message m = { .word = word, .pid = c->target.tid };
 	ssize_t got;
-	char done;
+	bool agreed;
 
-	if (!c->broker->in->lists_hosts)
-		return;
-	memcpy(m.object, address, n);
+	memcpy(m.object, object, n);
 	send_message(&m, n - 1);
 	do
-		got = recv(BROKER_FD_CONTROL, &done, sizeof(done), 0);
+		got = recv(BROKER_FD_CONTROL, &agreed, sizeof(agreed), 0);
 	while (got < 0 && errno == EINTR);
 	/* Without a supervisor nothing goes on. */
 	if (got <= 0)
 		_exit(1);
+	return agreed;
+}
+
+void call_announce(struct call *c, const void *address, size_t n)
+{
+	if (c->broker->in->lists_hosts)
+		ask(c, BROKER_CONNECTS, address, n);
+}
+
+bool call_configures(struct call *c, struct str config)
+{
+	return config.n < VIOLATION_OBJECT_MAX && call_check(c) == 0 &&
+	       ask(c, BROKER_CONFIGURES, config.p, config.n);
 }
 
 static void allowed(void *data, enum violation_op op, struct str object)

@@ -12,7 +12,6 @@
 #include "base/fd.h"
 #include "run/git_edit.h"
 
-#define NAME "/config"
 #define PAGE_BYTES 4096
 
 struct content {
@@ -22,7 +21,7 @@ struct content {
 
 const struct op *git_rewrite_target(const struct plan *plan, struct str path)
 {
-	if (!str_ends(path, STR(NAME)))
+	if (!str_ends(path, STR(GIT_REWRITE_NAME)))
 		return NULL;
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_BIND_RO && !op->lost && op->rule && op->rule->set &&

@@ -12,6 +12,7 @@
 
 #include "plan/plan.h"
 
+#define GIT_REWRITE_NAME "/config"
 #define GIT_REWRITE_LOCK ".lock"
 
 /* The protected configuration at this path of the sandbox; NULL: it is none. */

@@ -169,7 +169,7 @@ everyday() {
 config_gains() {
 	local before inode
 	before=$(cat .git/config) inode=$(stat -c %i .git/config)
-	run cordon run --backend native -- sh -euc "$1"
+	run cordon run --backend native --protect "$PROTECT" -- sh -euc "$1"
 	assert_equal "$status" 0
 	refute_contains refused
 	assert_equal "$(cat .git/config)" "$before$2"
@@ -177,7 +177,8 @@ config_gains() {
 	refute_file .git/config.lock
 }
 
-@test "git sets up branches and submodules, by a configuration that is judged" {
+branches_and_submodules() {
+	PROTECT=$1
 	git init -q "$SCRATCH/library"
 	git -C "$SCRATCH/library" commit -q --allow-empty -m first
 	git branch side
@@ -189,20 +190,38 @@ config_gains() {
 		$'\n[branch "side"]\n\tremote = origin\n\tmerge = refs/heads/side'
 	config_gains 'git switch -q main; git submodule --quiet init' \
 		$'\n[submodule "lib"]\n\tactive = true\n\turl = '"$SCRATCH/library"
+	config_gains 'git switch -q -c new --track origin/side' \
+		$'\n[branch "new"]\n\tremote = origin\n\tmerge = refs/heads/side'
 }
 
-@test "a configuration that runs something stays as it was, and it is said" {
+@test "git sets up branches and submodules, by a configuration that is judged" {
+	branches_and_submodules guard
+}
+
+@test "so it does under a broker" {
+	branches_and_submodules exact
+}
+
+runs_something() {
 	local before change
 	before=$(cat .git/config)
 	for change in 'core.fsmonitor evil' 'alias.st !evil' 'branch.main.remote https://evil.example' \
 		'submodule.x.update !evil' 'remote.evil.url https://evil.example' \
 		'remote.origin.pushurl https://evil.example'; do
 		# shellcheck disable=SC2086 # two words
-		run cordon run --backend native -- git config $change
+		run cordon run --backend native --protect "$1" -- git config $change
 		[ "$status" -ne 0 ] || fail "$change" "$(outcome)"
 		assert_contains "refused: writing $PWD/.git/config"
 		assert_equal "$(cat .git/config)" "$before"
 	done
+}
+
+@test "a configuration that runs something stays as it was, and it is said" {
+	runs_something guard
+}
+
+@test "under a broker, too, a configuration that runs something stays as it was" {
+	runs_something exact
 }
 
 @test "addresses of remotes in the places that git had before its configuration" {

@@ -211,7 +211,7 @@ submodule() {
 }
 
 # The lock file's content changes while it takes the configuration's place.
-@test "a configuration that changes while it is judged" {
+changes_while_judged() {
 	cd "$SCRATCH/work"
 	git init -q
 	cat >swap.py <<-'END'
@@ -244,9 +244,17 @@ submodule() {
 		        break
 		print("tried, passed:", passed)
 	END
-	run cordon run -q -- python3 swap.py
+	run cordon run -q --protect "$1" -- python3 swap.py
 	assert_contains 'tried, passed:'
 	refute_contains EVIL
 	run git config --get core.fsmonitor
 	assert_equal "$status" 1
+}
+
+@test "a configuration that changes while it is judged" {
+	changes_while_judged guard
+}
+
+@test "a configuration that changes while it is judged, under a broker" {
+	changes_while_judged exact
 }
