@@ -269,6 +269,16 @@ unchanged() {
 	[ "$(sed 's/[^0-9]//g' <<<"$output")" -ge 150 ] || fail "too few operations" "$output"
 }
 
+# For longer: make soak.
+@test "a build, git, databases and packages at once come out as without a broker" {
+	for tool in cc make git python3; do
+		command -v $tool >/dev/null || must_or_skip "no $tool"
+	done
+	run "$BATS_TEST_DIRNAME/../soak/work" --size 1 "$CORDON" 0
+	assert_success
+	assert_contains "1 rounds, 0 failed"
+}
+
 @test "a pipe that nobody reads holds up nobody else" {
 	mkfifo pipe go
 	background timeout 100 "$CORDON" run -q -p strict -- \
