@@ -496,6 +496,26 @@ static int add_report(json_t *root, const struct run_result *result,
 	       json_object_set_new(root, "changes", changes_to_json(report->changes));
 }
 
+static bool is_lost(const struct plan *plan, enum guarantee guarantee)
+{
+	vec_each(loss, &plan->degraded)
+		if (loss->guarantee == guarantee)
+			return true;
+	return false;
+}
+
+/* Which strength was used, which is not always the one that was asked for. */
+static const char *strength(const struct plan *plan)
+{
+	uint64_t protect = policy_number(plan->policy, KEY_PROTECT);
+
+	if (protect == PROTECT_EXACT && !plan->enforced[GUARANTEE_EXACT])
+		protect = PROTECT_GUARD;
+	if (protect == PROTECT_GUARD && is_lost(plan, GUARANTEE_GUARD))
+		protect = PROTECT_OFF;
+	return choice_to_string(CHOICES_PROTECT, (unsigned)protect);
+}
+
 json_t *execute_to_json(const struct run_result *result, const struct plan *plan,
 			const struct execute_report *report)
 {
@@ -505,13 +525,10 @@ json_t *execute_to_json(const struct run_result *result, const struct plan *plan
 	int bad = !root || run_result_to_json(result, root, &ignored) < 0;
 
 	if (!bad && plan) {
-		unsigned protect = (unsigned)policy_number(policy, KEY_PROTECT);
-
 		bad |= json_object_set_new(root, "backend", json_string(plan->backend));
 		bad |= json_object_set_new(root, "profile", json_string(policy->profile));
 		bad |= json_object_set_new(root, "confined", json_boolean(is_confined(plan)));
-		bad |= json_object_set_new(root, "protect",
-					   json_string(choice_to_string(CHOICES_PROTECT, protect)));
+		bad |= json_object_set_new(root, "protect", json_string(strength(plan)));
 	}
 	if (!bad)
 		bad |= add_names(root, plan);

@@ -363,6 +363,14 @@ broker_of() {
 	refute_file deep/.new
 }
 
+@test "without namespaces names are guarded, and the result says that this was the strength" {
+	FLAGS=(--backend landlock --fallback degrade)
+	needs_enforced guard "no guard without namespaces" "${FLAGS[@]}"
+	run --separate-stderr cordon run -q --protect exact "${FLAGS[@]}" --json -- mkdir .claude
+	assert_json '.protect == "guard" and (.degraded | index("exact")) and (.exit_code != 0)'
+	refute_file .claude
+}
+
 @test "H58 a unix socket that the host makes during the run is not connected to" {
 	SHORT=$(mktemp -d "$(ground)/s.XXXX")
 	FLAGS=(--allow-read "$SHORT")
