@@ -52,6 +52,7 @@ static void print_value(struct buf *b, enum key key, const struct setting *s)
 	case TYPE_PATHS:
 	case TYPE_PATTERNS:
 	case TYPE_PORTS:
+	case TYPE_PUBLISH:
 	case TYPE_HOSTS:
 	case TYPE_NETWORK:
 	case TYPE_NAMES:
@@ -250,7 +251,8 @@ static void print_profile(struct buf *b, const struct policy *policy,
 			  const struct effective *rules)
 {
 	static const enum key lists[] = { KEY_DENY_HOSTS, KEY_UNIX,	KEY_BIND,
-					  KEY_CACHES,	  KEY_ENV_PASS, KEY_ENV_UNSET };
+					  KEY_PUBLISH,	  KEY_CACHES,	KEY_ENV_PASS,
+					  KEY_ENV_UNSET };
 
 	buf_adds(b, "\n[sandbox.profiles." SHOW_PROFILE "]\n");
 	print_rules(b, rules, RIGHT_READ);
@@ -446,6 +448,7 @@ static json_t *setting_to_json(enum key key, const struct setting *s)
 	case TYPE_PATHS:
 	case TYPE_PATTERNS:
 	case TYPE_PORTS:
+	case TYPE_PUBLISH:
 	case TYPE_HOSTS:
 	case TYPE_NETWORK:
 	case TYPE_NAMES:

@@ -27,8 +27,13 @@
 /* At the same time; more are refused. */
 #define RELAY_CONNECTIONS_MAX 2048
 
+/* With a published connection, which comes from outside, come the sockets of the sandbox's
+ * network that lead on: IPv4 and, where there is one, IPv6. */
+#define RELAY_FDS_MAX 3
+
 struct relay_request {
 	uint32_t id;
+	uint32_t published; /* only the port of the target counts, on the loopback inside */
 	struct host target; /* a name or an address, with its port */
 };
 

@@ -44,6 +44,7 @@ struct connection {
 	struct connection *next_one, **at; /* in the relay's list */
 	struct relay_request request;
 	struct loop_watch inside, outside;
+	int given[RELAY_FDS_MAX - 1]; /* leading inside, of what is published; -1: none */
 	struct loop_timer timer;
 	struct relay_lookup lookup;
 	enum dns_type asked;
@@ -65,14 +66,14 @@ static void report(struct relay *relay, const struct relay_report *r)
 
 static void close_end(struct relay *relay, struct loop_watch *end, bool broken)
 {
-	static const struct linger at_once = { .l_onoff = 1 };
+	static const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 
 	loop_unwatch(relay->loop, end);
 	if (end->fd < 0)
 		return;
-	/* With this, closing is a reset. */
+	/* A reset, also where somebody else has the socket open. */
 	if (broken)
-		setsockopt(end->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+		connect(end->fd, &nowhere, sizeof(nowhere));
 	fd_close(&end->fd);
 }
 
@@ -91,6 +92,8 @@ static void finish(struct connection *c, bool broken)
 	relay_flow_drop(&relay->pipes, &c->down);
 	close_end(relay, &c->inside, broken);
 	close_end(relay, &c->outside, broken);
+	for (size_t i = 0; i < RELAY_FDS_MAX - 1; i++)
+		fd_close(&c->given[i]);
 	*c->at = c->next_one;
 	if (c->next_one)
 		c->next_one->at = c->at;
@@ -228,16 +231,29 @@ static bool may_dial(struct connection *c, const uint8_t address[16])
 	return false;
 }
 
+/* A socket on its way to the address; of what is published the one that was given. */
+static int begin_dial(struct connection *c, const uint8_t address[16])
+{
+	autoclose int fd = -1;
+
+	if (!c->request.published)
+		return relay_socket(address, c->request.target.port, SOCK_STREAM);
+	fd = steal_fd(&c->given[c->next - 1]);
+	if (fd >= 0 && relay_connect(fd, address, c->request.target.port) == 0)
+		return steal_fd(&fd);
+	return -1;
+}
+
 static bool dial(struct connection *c, const uint8_t address[16])
 {
 	struct cordon_error ignored;
 
-	if (!may_dial(c, address))
+	if (!c->request.published && !may_dial(c, address))
 		return false;
 	if (c->outcome != RELAY_FORBIDDEN)
 		memcpy(c->address, address, sizeof(c->address));
 	c->outside = (struct loop_watch){
-		.fd = relay_socket(address, c->request.target.port, SOCK_STREAM),
+		.fd = begin_dial(c, address),
 		.ready = dialled,
 		.data = c,
 	};
@@ -282,7 +298,7 @@ static void add_found(struct connection *c, const uint8_t address[16])
 		memcpy(c->found.at[c->found.n++], address, 16);
 }
 
-/* The host's own loopback, in both families. */
+/* The loopback, in both families. */
 static void find_localhost(struct connection *c)
 {
 	static const uint8_t four[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
@@ -304,7 +320,9 @@ static void begin(struct connection *c)
 	const struct host *target = &c->request.target;
 
 	c->asked = DNS_AAAA; /* nothing is asked after what is known */
-	if (target->kind == HOST_ADDRESS)
+	if (c->request.published)
+		find_localhost(c);
+	else if (target->kind == HOST_ADDRESS)
 		add_found(c, target->address);
 	else if (strcmp(target->name, "localhost") == 0)
 		find_localhost(c);
@@ -318,23 +336,25 @@ static void begin(struct connection *c)
 	relay_lookup_start(&c->lookup, target->name, DNS_A);
 }
 
-static void no_room(struct relay *relay, const struct relay_request *q, int fd)
+static void no_room(struct relay *relay, const struct relay_request *q, int *fds)
 {
-	struct loop_watch end = { .fd = fd };
+	struct loop_watch end = { .fd = fds[0] };
 	struct relay_report r = { .id = q->id, .outcome = RELAY_NO_ROOM };
 
 	close_end(relay, &end, true);
+	for (size_t i = 1; i < RELAY_FDS_MAX; i++)
+		fd_close(&fds[i]);
 	report(relay, &r);
 }
 
-static void add_connection(struct relay *relay, const struct relay_request *q, int fd)
+static void add_connection(struct relay *relay, const struct relay_request *q, int *fds)
 {
 	struct connection *c = NULL;
 
 	if (relay->n_connections < relay->connections_max)
 		c = calloc(1, sizeof(*c));
 	if (!c) {
-		no_room(relay, q, fd);
+		no_room(relay, q, fds);
 		return;
 	}
 	relay->n_connections++;
@@ -346,7 +366,8 @@ static void add_connection(struct relay *relay, const struct relay_request *q, i
 	c->relay = relay;
 	c->request = *q;
 	c->outcome = RELAY_NO_NAME;
-	c->inside = (struct loop_watch){ .fd = fd, .data = c };
+	c->inside = (struct loop_watch){ .fd = fds[0], .data = c };
+	memcpy(c->given, fds + 1, sizeof(c->given));
 	c->outside = (struct loop_watch){ .fd = -1, .data = c };
 	c->timer = (struct loop_timer){ .fired = dial_timed_out, .data = c };
 	c->lookup = (struct relay_lookup){
@@ -355,17 +376,14 @@ static void add_connection(struct relay *relay, const struct relay_request *q, i
 	begin(c);
 }
 
-/* Returns the connection's descriptor; -1: there is none. */
-static int take_fd(struct msghdr *message)
+/* The connection's descriptor comes first; -1: there is none. */
+static void take_fds(struct msghdr *message, int fds[RELAY_FDS_MAX])
 {
 	struct cmsghdr *h = CMSG_FIRSTHDR(message);
-	int fd;
 
-	if (!h || h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS ||
-	    h->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(h), sizeof(fd));
-	return fd;
+	if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
+	    h->cmsg_len <= CMSG_LEN(sizeof(int) * RELAY_FDS_MAX))
+		memcpy(fds, CMSG_DATA(h), h->cmsg_len - CMSG_LEN(0));
 }
 
 /* The run is over; what was moved so far still counts. */
@@ -381,7 +399,7 @@ static void control_ready(void *data, uint32_t events)
 	struct relay *relay = data;
 	struct relay_request q = { 0 };
 	union {
-		char space[CMSG_SPACE(sizeof(int))];
+		char space[CMSG_SPACE(sizeof(int) * RELAY_FDS_MAX)];
 		struct cmsghdr align;
 	} control;
 	struct iovec into = { .iov_base = &q, .iov_len = sizeof(q) };
@@ -390,7 +408,7 @@ static void control_ready(void *data, uint32_t events)
 				  .msg_control = &control,
 				  .msg_controllen = sizeof(control.space) };
 	ssize_t n = recvmsg(relay->control.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	int fd = n > 0 ? take_fd(&message) : -1;
+	int fds[RELAY_FDS_MAX] = { -1, -1, -1 };
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -399,12 +417,13 @@ static void control_ready(void *data, uint32_t events)
 		finish_all(relay);
 		return;
 	}
+	take_fds(&message, fds);
 	/* No descriptor was left to take it into. */
-	if (fd < 0 || n != (ssize_t)sizeof(q)) {
-		no_room(relay, &q, fd);
+	if (fds[0] < 0 || n != (ssize_t)sizeof(q) || message.msg_flags & MSG_CTRUNC) {
+		no_room(relay, &q, fds);
 		return;
 	}
-	add_connection(relay, &q, fd);
+	add_connection(relay, &q, fds);
 }
 
 /* --- the program ----------------------------------------------------------------- */

@@ -34,19 +34,31 @@ static socklen_t fill(union address *to, const uint8_t address[16], uint16_t por
 	return sizeof(to->six);
 }
 
+int relay_connect(int fd, const uint8_t address[16], uint16_t port)
+{
+	union address to;
+	socklen_t size = fill(&to, address, port);
+
+	return connect(fd, &to.any, size) < 0 && errno != EINPROGRESS ? -1 : 0;
+}
+
+static int family_of(const uint8_t address[16])
+{
+	union address to;
+
+	fill(&to, address, 0);
+	return to.any.sa_family;
+}
+
 int relay_socket(const uint8_t address[16], uint16_t port, int type)
 {
 	static const int yes = 1;
-	union address to;
-	socklen_t size = fill(&to, address, port);
-	autoclose int fd = socket(to.any.sa_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	autoclose int fd = socket(family_of(address), type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -1;
 	/* Whoever wrote small pieces wanted them sent. */
 	if (type == SOCK_STREAM)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	if (connect(fd, &to.any, size) < 0 && errno != EINPROGRESS)
-		return -1;
-	return steal_fd(&fd);
+	return relay_connect(fd, address, port) < 0 ? -1 : steal_fd(&fd);
 }

@@ -8,4 +8,7 @@
  * SOCK_DGRAM or SOCK_STREAM; a stream may still be connecting. -1: errno says why. */
 int relay_socket(const uint8_t address[16], uint16_t port, int type);
 
+/* The same with a socket that is there already. 0 or -1. */
+int relay_connect(int fd, const uint8_t address[16], uint16_t port);
+
 #endif

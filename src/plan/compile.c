@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -147,6 +148,29 @@ static void emit_denied(struct compiler *c)
 	}
 }
 
+/* With the host's network the command listens there itself. */
+static int emit_published(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+
+	vec_each(s, &policy->effective_lists[KEY_PUBLISH].items) {
+		const char *text = arena_printf(c->arena, "%" PRIu64 ":%" PRIu64, s->number >> 16,
+						s->number & 0xffff);
+
+		if (policy->confined && policy_net_mode(policy) == NET_ON) {
+			origin_error(c->err, CORDON_E_CONFIG, stage, &s->origin,
+				     "publish needs a network of the command's own, and the "
+				     "network is on");
+			return err_hint(c->err, "leave --publish out: what the command listens on "
+						"is the host's already");
+		}
+		if (!text)
+			return err_nomem(c->err, stage);
+		plan_emit(c, OP_PUBLISH, str_of(text));
+	}
+	return 0;
+}
+
 static int emit_network(struct compiler *c)
 {
 	const struct policy *policy = c->in->policy;
@@ -168,7 +192,7 @@ static int emit_network(struct compiler *c)
 	if (policy_net_mode(policy) == NET_ON)
 		vec_each(s, &policy->effective_lists[KEY_BIND].items)
 			emit_number(c, OP_LISTEN_PORT, STR(""), s->number);
-	return 0;
+	return emit_published(c);
 }
 
 /* What hides a directory above the path lets it be reached. */
@@ -523,6 +547,8 @@ static const char *remedy(enum op_kind op)
 	if (op == OP_NET_HOST)
 		return "only --backend native can let listed hosts be reached: --allow-network "
 		       "alone opens the whole network, without it there is none";
+	if (op == OP_PUBLISH)
+		return "only --backend native can publish a port";
 	if (op == OP_HIDE_GLOB)
 		return "this backend cannot hide what matches a pattern: name the paths, or the "
 		       "directory they are in";

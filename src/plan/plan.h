@@ -54,7 +54,7 @@ enum resolver_file { RESOLVER_SERVERS, RESOLVER_HOSTS };
 
 struct op {
 	enum op_kind kind;
-	struct str path;	/* the object; a name for ENV_SET, NET_*, LIMIT, REPORT */
+	struct str path;	/* the object; a name for ENV_SET, NET_*, PUBLISH, LIMIT, REPORT */
 	struct str source;	/* bind: the host's path; symlink: its target; variable: value */
 	uint64_t number;	/* limit, size, port; HIDE_DIR: 1 when something below shows;
 				 * ROOT_HOST: 1 when it is writable;

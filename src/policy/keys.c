@@ -53,6 +53,7 @@ bool key_type_is_list(enum key_type type)
 	case TYPE_PATHS:
 	case TYPE_PATTERNS:
 	case TYPE_PORTS:
+	case TYPE_PUBLISH:
 	case TYPE_HOSTS:
 	case TYPE_NETWORK:
 	case TYPE_NAMES:

@@ -19,6 +19,7 @@ enum key_type {
 	TYPE_PATHS,	/* file rules */
 	TYPE_PATTERNS,	/* plain paths that are not file rules */
 	TYPE_PORTS,
+	TYPE_PUBLISH,	/* the port outside above the one inside, 16 bits each */
 	TYPE_HOSTS,
 	TYPE_NETWORK,
 	TYPE_CHOICE,

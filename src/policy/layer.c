@@ -97,6 +97,22 @@ static bool is_port(struct statement *s)
 	return num_parse_u64(s->text, 65535, &s->number) && s->number;
 }
 
+/* HOSTPORT:PORT, or one number for both. */
+static bool is_publication(struct statement *s)
+{
+	struct str outside, inside;
+	uint64_t from, to;
+	bool two = str_cut(s->text, ':', &outside, &inside);
+
+	if (!num_parse_u64(outside, 65535, &from) || !from)
+		return false;
+	to = from;
+	if (two && (!num_parse_u64(inside, 65535, &to) || !to))
+		return false;
+	s->number = from << 16 | to;
+	return true;
+}
+
 static bool is_bool(struct statement *s)
 {
 	s->number = str_eq(s->text, STR("true"));
@@ -151,6 +167,8 @@ static const struct {
 	[TYPE_PATHS] = { is_path, "a path" },
 	[TYPE_PATTERNS] = { is_path, "a path" },
 	[TYPE_PORTS] = { is_port, "a port from 1 to 65535" },
+	[TYPE_PUBLISH] = { is_publication,
+			   "a port of the host's loopback and one inside, as in 8080:80" },
 	[TYPE_BOOL] = { is_bool, "true or false" },
 	[TYPE_DURATION] = { is_duration, "a time such as 30s, 10m or 1h30m, or none" },
 	[TYPE_SIZE] = { is_size, "a size such as 512M or 2G, or none" },
@@ -191,6 +209,12 @@ static int add_checked(struct arena *a, struct layer *layer, struct statement s,
 	return r < 0 ? r : push(a, layer, &s, err);
 }
 
+static bool takes_several(enum key_type type)
+{
+	return type == TYPE_NETWORK || type == TYPE_HOSTS || type == TYPE_NAMES ||
+	       type == TYPE_PORTS || type == TYPE_PUBLISH;
+}
+
 int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct str text,
 		   const struct origin *origin, struct cordon_error *err)
 {
@@ -203,7 +227,7 @@ int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct st
 		s.text = str_eq(text, STR("off")) ? STR("off") : STR("on");
 		return push(a, layer, &s, err);
 	}
-	if (type != TYPE_NETWORK && type != TYPE_HOSTS && type != TYPE_NAMES && type != TYPE_PORTS)
+	if (!takes_several(type))
 		return add_checked(a, layer, s, err);
 	while (more) {
 		int r;
@@ -316,6 +340,7 @@ static const char *wanted_type(enum key_type type)
 	case TYPE_PATHS:
 	case TYPE_PATTERNS:
 	case TYPE_NAMES:
+	case TYPE_PUBLISH:
 		return "a list of strings";
 	case TYPE_PORTS:
 		return "a list of numbers";

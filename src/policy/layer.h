@@ -35,7 +35,7 @@ struct layer {
 #define LIST_MAX 10000
 
 /* Reads one value as text, the way a flag gives it. A list may hold several,
- * separated by commas, where the key is NETWORK, HOSTS, NAMES or PORTS. An empty value is
+ * separated by commas, where the key is NETWORK, HOSTS, NAMES, PORTS or PUBLISH. An empty value is
  * an error except for NETWORK, where it means "on". */
 int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct str text,
 		   const struct origin *origin, struct cordon_error *err);

@@ -17,6 +17,7 @@
 #include "net/synthetic.h"
 #include "report/violation.h"
 #include "run/egress_relay.h"
+#include "run/publish.h"
 #include "run/supervise.h"
 
 #define STAGE "egress"
@@ -52,6 +53,7 @@ struct egress {
 	struct arena names_arena;
 	struct synthetic names;
 	struct egress_relay relay;
+	struct publish publish;
 	struct listener listeners[LISTENERS];
 	size_t n_listeners;
 	int spare[LISTENERS]; /* unbound, in the sandbox's network */
@@ -334,6 +336,8 @@ static void listen_first(struct egress *e)
 {
 	static const uint16_t usual[] = { 22, 80, 443 };
 
+	if (!e->policy->hosts.n)
+		return;
 	vec_each(h, &e->policy->hosts) {
 		bool local = h->host.kind == HOST_NAME ? strcmp(h->host.name, "localhost") == 0
 						       : is_local(&h->host);
@@ -374,14 +378,26 @@ void egress_expect(struct egress *e, const struct request *call)
 
 /* --- the part ----------------------------------------------------------------------- */
 
+static void take_socket(struct egress *e, unsigned char what, int fd)
+{
+	if (what & NATIVE_SOCKETS_PUBLISH) {
+		publish_stock(&e->publish, what & ~NATIVE_SOCKETS_PUBLISH, fd);
+	} else if (e->n_spare == LISTENERS) {
+		fd_close(&fd);
+	} else {
+		e->spare_family[e->n_spare] = what;
+		e->spare[e->n_spare++] = fd;
+	}
+}
+
 static bool take_sockets(struct egress *e, int box)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(int) * NATIVE_SOCKETS)];
 		struct cmsghdr align;
 	} control;
-	unsigned char family;
-	struct iovec into = { .iov_base = &family, .iov_len = 1 };
+	unsigned char what;
+	struct iovec into = { .iov_base = &what, .iov_len = 1 };
 	struct msghdr message = { .msg_iov = &into,
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
@@ -397,12 +413,7 @@ static bool take_sockets(struct egress *e, int box)
 		int fd;
 
 		memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-		if (e->n_spare == LISTENERS) {
-			fd_close(&fd);
-			continue;
-		}
-		e->spare_family[e->n_spare] = family;
-		e->spare[e->n_spare++] = fd;
+		take_socket(e, what, fd);
 	}
 	return true;
 }
@@ -415,19 +426,22 @@ static int took(struct run_part *part, enum handover_kind kind, int fd, struct c
 	(void)kind;
 	while (take_sockets(e, box))
 		;
-	if (!e->n_spare)
+	if (!e->n_spare && !e->publish.n_four)
 		return err_set(err, CORDON_E_INIT, 0, STAGE,
 			       "the sandbox handed over no sockets to listen with");
 	listen_first(e);
-	return 0;
+	return publish_begin(&e->publish, e->run, &e->relay, err);
 }
 
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
 {
 	struct egress *e = part->data;
 
+	int r;
+
 	e->run = run;
-	return egress_relay_begin(&e->relay, run, err);
+	r = egress_relay_begin(&e->relay, run, err);
+	return r < 0 ? r : publish_open(&e->publish, e->policy, err);
 }
 
 static void close_listeners(struct egress *e)
@@ -447,6 +461,14 @@ static void relay_gone(void *data)
 
 	loop_clear_timer(run_loop(e->run), &e->pause);
 	close_listeners(e);
+	publish_end(&e->publish);
+}
+
+static void returned(void *data, uint32_t slot)
+{
+	struct egress *e = data;
+
+	publish_returned(&e->publish, slot);
 }
 
 static void end(struct run_part *part, struct run_result *result)
@@ -455,6 +477,7 @@ static void end(struct run_part *part, struct run_result *result)
 
 	loop_clear_timer(run_loop(e->run), &e->pause);
 	close_listeners(e);
+	publish_end(&e->publish);
 	egress_relay_end(&e->relay, result);
 	arena_free(&e->names_arena);
 }
@@ -472,6 +495,7 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 		return err_nomem(err, STAGE);
 	e->policy = in->plan->policy;
 	e->waiting = -1;
+	publish_init(&e->publish);
 	arena_init(&e->names_arena, NAMES_BYTES_MAX);
 	e->names.arena = &e->names_arena;
 	e->pause = (struct loop_timer){ .fired = pause_over, .data = e };
@@ -482,6 +506,7 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 				     .end = end,
 				     .data = e };
 	e->relay.gone = relay_gone;
+	e->relay.returned = returned;
 	e->relay.data = e;
 	r = egress_relay_start(&e->relay, a, in->caps->relay_path, e->policy, err);
 	if (r < 0)

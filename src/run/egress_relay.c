@@ -175,8 +175,10 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 	h->received += report->received;
 	h->duration_ms += loop_now() - c->since;
 	h->failure = failures[report->outcome];
-	if (report->outcome == RELAY_FORBIDDEN)
+	if (report->outcome == RELAY_FORBIDDEN && h != &r->published)
 		note_forbidden(r, h, report);
+	if (h == &r->published)
+		r->returned(r->data, c->slot);
 	c->host = NULL;
 	r->n_active--;
 	c->next_free = r->first_free;
@@ -222,31 +224,52 @@ int egress_relay_begin(struct egress_relay *r, struct run *run, struct cordon_er
 	return loop_watch(run_loop(run), &r->control, EPOLLIN, err);
 }
 
-static bool send_request(int control, const struct relay_request *q, int fd)
+static bool send_request(int control, const struct relay_request *q, const int *fds, size_t n)
 {
 	union {
-		char space[CMSG_SPACE(sizeof(int))];
+		char space[CMSG_SPACE(sizeof(int) * RELAY_FDS_MAX)];
 		struct cmsghdr align;
 	} with = { .space = { 0 } };
 	struct iovec from = { .iov_base = (void *)(uintptr_t)q, .iov_len = sizeof(*q) };
 	struct msghdr message = { .msg_iov = &from,
 				  .msg_iovlen = 1,
 				  .msg_control = &with,
-				  .msg_controllen = sizeof(with.space) };
+				  .msg_controllen = CMSG_SPACE(sizeof(int) * n) };
 	struct cmsghdr *h = CMSG_FIRSTHDR(&message);
 
 	h->cmsg_level = SOL_SOCKET;
 	h->cmsg_type = SCM_RIGHTS;
-	h->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
+	h->cmsg_len = CMSG_LEN(sizeof(int) * n);
+	memcpy(CMSG_DATA(h), fds, sizeof(int) * n);
 	return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*q);
+}
+
+static void is_sent(struct egress_relay *r, uint32_t id, struct run_host *h, uint32_t slot)
+{
+	r->first_free = r->connections[id].next_free;
+	r->connections[id] =
+		(struct egress_connection){ .host = h, .since = loop_now(), .slot = slot };
+	r->n_active++;
+}
+
+bool egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot, int fd, int four,
+			  int six)
+{
+	struct relay_request q = { .id = r->first_free, .published = 1, .target.port = port };
+	const int fds[RELAY_FDS_MAX] = { fd, four, six };
+
+	if (r->control.fd < 0 || q.id == NONE ||
+	    !send_request(r->control.fd, &q, fds, six < 0 ? 2 : 3))
+		return false;
+	is_sent(r, q.id, &r->published, slot);
+	return true;
 }
 
 enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct host *target, int *fd)
 {
 	struct relay_request q = { .id = r->first_free, .target = *target };
 	struct run_host *h = host_for(r, target);
-	bool sent = r->control.fd >= 0 && q.id != NONE && send_request(r->control.fd, &q, *fd);
+	bool sent = r->control.fd >= 0 && q.id != NONE && send_request(r->control.fd, &q, fd, 1);
 
 	if (!sent && r->control.fd >= 0 && q.id != NONE && errno == EAGAIN)
 		return EGRESS_RELAY_BUSY;
@@ -255,9 +278,7 @@ enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct ho
 		h->failure = failures[RELAY_NO_ROOM];
 		return EGRESS_RELAY_FULL;
 	}
-	r->first_free = r->connections[q.id].next_free;
-	r->connections[q.id] = (struct egress_connection){ .host = h, .since = loop_now() };
-	r->n_active++;
+	is_sent(r, q.id, h, 0);
 	fd_close(fd);
 	return EGRESS_RELAY_SENT;
 }

@@ -16,11 +16,14 @@ struct egress_connection {
 	struct run_host *host; /* NULL: free */
 	uint64_t since;
 	uint32_t next_free;
+	uint32_t slot; /* of what is published */
 };
 
 struct egress_relay {
 	/* Called when it has ended by itself. */
 	void (*gone)(void *data);
+	/* Called when it is done with a published connection. */
+	void (*returned)(void *data, uint32_t slot);
 	void *data;
 	/* Its own. */
 	struct run *run;
@@ -30,6 +33,7 @@ struct egress_relay {
 	struct run_host hosts[RUN_HOSTS_MAX];
 	size_t n_hosts;
 	struct run_host others; /* those that do not fit */
+	struct run_host published; /* these are nobody's host */
 	struct egress_connection connections[RELAY_CONNECTIONS_MAX];
 	uint32_t first_free;
 	size_t n_active;
@@ -49,6 +53,12 @@ enum egress_relay_sent {
 /* Hands the connection over; *fd is -1 when it was. */
 enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct host *target,
 					 int *fd);
+
+/* Hands a connection from outside over, with the sockets that lead inside (six: -1 for
+ * none), which the caller keeps and may use again when the slot is returned. False: the
+ * relay has no room. */
+bool egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot, int fd, int four,
+			  int six);
 
 /* Takes the last reports and ends it. The hosts go into the result. */
 void egress_relay_end(struct egress_relay *r, struct run_result *result);

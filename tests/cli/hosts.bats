@@ -263,6 +263,95 @@ for a in "localhost", "127.0.0.1", "203.0.113.1":
 	[[ $stderr == *"name the port: localhost:8080"* ]] || fail "no hint" "$(outcome)"
 }
 
+# A server that says which file it made when it was up, and ends when asked for /end.
+server='
+import http.server, os, socket, sys
+class Web(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = b"inside\n"
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+        if self.path == "/end": os._exit(0)
+    def log_message(self, *args): pass
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+    request_queue_size = 1024
+s = Server((sys.argv[1], 3000), Web)
+open("up", "w").close()
+s.serve_forever()'
+
+# published ADDRESS FLAGS SCRIPT: runs the script on the lab's machine while the server
+# listens inside, on the address; it is told to end afterwards.
+published() {
+	rm -f up
+	export server
+	run -0 --separate-stderr lab bash -c '
+address=$1 script=$3
+"$0" run --json --backend native --publish 8080:3000 $2 -- \
+	/usr/bin/python3 -c "$server" "$address" >result &
+cordon=$!
+until [ -e up ]; do kill -0 $cordon || exit 9; sleep 0.01; done
+/usr/bin/python3 -c "
+import socket
+def get(host, path=\"/\", port=8080):
+    s = socket.create_connection((host, port), 30)
+    s.sendall(b\"GET \" + path.encode() + b\" HTTP/1.0\r\n\r\n\")
+    return s.makefile(\"rb\").read().endswith(b\"inside\n\")
+def refused(host, port):
+    try:
+        socket.create_connection((host, port), 30)
+    except ConnectionRefusedError:
+        return True
+$script
+assert get(\"127.0.0.1\", \"/end\")" || kill $cordon
+wait $cordon || exit 8
+/usr/bin/python3 -c "
+import socket
+for family, host in (socket.AF_INET, \"127.0.0.1\"), (socket.AF_INET6, \"::1\"):
+    assert socket.socket(family).connect_ex((host, 8080)) != 0"' \
+		"$CORDON" "$1" "$2" "$3"
+}
+
+@test "what is published is reached on the host's loopback, again and again, and nowhere else" {
+	published 127.0.0.1 "" '
+for i in range(150):
+    assert get("127.0.0.1") and get("::1"), i
+assert refused("203.0.113.1", 8080) and refused("2001:db8::1", 8080)
+assert refused("127.0.0.1", 3000)
+every = [socket.create_connection(("127.0.0.1", 8080), 30) for i in range(200)]
+for s in every: s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+for i, s in enumerate(every):
+    assert s.makefile("rb").read().endswith(b"inside\n"), i
+    s.close()'
+	published ::1 "" 'assert get("127.0.0.1") and get("::1")'
+	published 0.0.0.0 --allow-network=ok.test 'assert get("127.0.0.1")'
+}
+
+@test "a port in use is said before the command starts" {
+	run --separate-stderr lab bash -c '
+/usr/bin/python3 -c "
+import socket, time
+s = socket.create_server((\"127.0.0.1\", 8080))
+open(\"up\", \"w\").close()
+time.sleep(1000)" &
+until [ -e up ]; do sleep 0.01; done
+exec "$0" run --backend native --publish 8080:80 -- touch started' "$CORDON"
+	assert_status 125
+	[[ $stderr == *"cannot listen on port 8080 of the host's loopback (127.0.0.1)"* ]] ||
+		fail "not said" "$(outcome)"
+	[ ! -e started ] || fail "it was started"
+	run -125 --separate-stderr cordon run --publish 8080:80 --allow-network -- true
+	[[ $stderr == *"the network is on"* ]] || fail "not refused" "$(outcome)"
+	run -125 --separate-stderr cordon run --publish 8080:80 --backend landlock --share-pid \
+		--no-new-session -- true
+	[[ $stderr == *"only --backend native can publish a port"* ]] || fail "why" "$(outcome)"
+	run -125 --separate-stderr cordon run --publish 0.0.0.0:8080:80 -- true
+	[[ $stderr == *"as in 8080:80"* ]] || fail "why" "$(outcome)"
+}
+
 @test "H72 a name that is not listed reaches no name server" {
 	in_python 'ok.test,*.wild.test' '
 import subprocess

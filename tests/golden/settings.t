@@ -19,6 +19,7 @@ policy unix-socket --allow-unix /run/user/1000/gnupg/S.gpg-agent
 # A socket in a hidden directory is reachable when named, the directory is not.
 policy unix-secret --allow-unix ~/.gnupg/S.test
 policy network-list --allow-network api.example.com:443,*.example.org
+policy published --publish 8080:3000,9000
 policy network-denied --allow-network *.example.org,a.test --deny-host b.example.org,a.test,192.0.2.0/24
 policy network-met --allow-network *.example.com,*.example.org,192.0.2.0/24,only.test
 project network-met | [sandbox]

@@ -48,6 +48,8 @@ static const char *right_value(const struct key_row *row)
 	case TYPE_PATHS:
 	case TYPE_PATTERNS:
 		return "[\"/a\"]";
+	case TYPE_PUBLISH:
+		return "[\"8080:80\"]";
 	case TYPE_HOSTS:
 		return "[\"b.com\"]";
 	case TYPE_PORTS:
@@ -164,9 +166,10 @@ Test(config, project_file_may_only_narrow)
 Test(config, which_keys_are_forbidden)
 {
 	static const enum key forbidden[] = {
-		KEY_ENABLED, KEY_DEFAULT_PROFILE, KEY_FALLBACK, KEY_BACKEND,
-		KEY_MODE,    KEY_EXTENDS,	  KEY_UNIX,	KEY_BIND,
-		KEY_CACHES,  KEY_ENV_PASS,	  KEY_ENV_SET,	KEY_SHARE_TMP
+		KEY_ENABLED,  KEY_DEFAULT_PROFILE, KEY_FALLBACK, KEY_BACKEND,
+		KEY_MODE,     KEY_EXTENDS,	   KEY_UNIX,	 KEY_BIND,
+		KEY_PUBLISH,  KEY_CACHES,	   KEY_ENV_PASS, KEY_ENV_SET,
+		KEY_SHARE_TMP
 	};
 	unsigned count = 0;
 

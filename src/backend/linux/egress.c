@@ -89,11 +89,11 @@ union control {
 	struct cmsghdr align;
 };
 
-/* One byte, the family, with the sockets. */
-static CHILD_SAFE int pack(int box, unsigned char family, const int *fds)
+/* One byte, the family and what they are for, with the sockets. */
+static CHILD_SAFE int pack(int box, unsigned char what, const int *fds)
 {
 	union control control;
-	struct iovec byte = { .iov_base = &family, .iov_len = 1 };
+	struct iovec byte = { .iov_base = &what, .iov_len = 1 };
 	struct msghdr message = { .msg_iov = &byte,
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
@@ -109,7 +109,7 @@ static CHILD_SAFE int pack(int box, unsigned char family, const int *fds)
 	return sendmsg(box, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
-static CHILD_SAFE int fill(int box, unsigned char family)
+static CHILD_SAFE int fill(int box, unsigned char family, unsigned char use)
 {
 	int fds[NATIVE_SOCKETS], r = 0;
 	size_t n = 0;
@@ -120,23 +120,37 @@ static CHILD_SAFE int fill(int box, unsigned char family)
 		n += r == 0;
 	}
 	if (r == 0)
-		r = pack(box, family, fds);
+		r = pack(box, family | use, fds);
 	while (n > 0)
 		close(fds[--n]);
 	return r;
 }
 
+static CHILD_SAFE int fill_all(const struct native *n, int box)
+{
+	if (n->n_routes &&
+	    (fill(box, AF_INET, 0) < 0 || (n->routes_six && fill(box, AF_INET6, 0) < 0)))
+		return -1;
+	if (!n->publishes)
+		return 0;
+	if (fill(box, AF_INET, NATIVE_SOCKETS_PUBLISH) < 0)
+		return -1;
+	/* A kernel without IPv6 has servers of IPv4 only. */
+	return fill(box, AF_INET6, NATIVE_SOCKETS_PUBLISH) < 0 && errno != EAFNOSUPPORT ? -1 : 0;
+}
+
 CHILD_SAFE int native_open_egress(const struct native *n, int error_fd)
 {
-	int ends[2], r;
+	int ends[2], r = 0;
 
-	if (!n->n_routes)
+	if (!n->sockets)
 		return 0;
-	r = add_routes(n, error_fd);
+	if (n->n_routes)
+		r = add_routes(n, error_fd);
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
-	    fill(ends[0], AF_INET) < 0 || (n->routes_six && fill(ends[0], AF_INET6) < 0))
+	    fill_all(n, ends[0]) < 0)
 		return native_fail(error_fd, STAGE, "cannot make", "sockets");
 	close(ends[0]);
 	r = handover_send(n->handover_fd, HANDOVER_SOCKETS, ends[1], error_fd);

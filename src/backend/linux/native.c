@@ -51,7 +51,7 @@ static const struct {
 	{ OP_RESOLVER, CAP_NETNS },	   { OP_NO_KEYRING, CAP_SECCOMP },
 	{ OP_NO_TTY_INPUT, CAP_SECCOMP },  { OP_NOEXEC, CAP_SECCOMP },
 	{ OP_DIE_WITH_PARENT, CAP_PIDNS }, { OP_NET_HOST, CAP_RELAY },
-	{ OP_NET_DENY, CAP_RELAY },
+	{ OP_NET_DENY, CAP_RELAY },	   { OP_PUBLISH, CAP_RELAY },
 };
 
 static bool is_brokered(const struct plan *plan)
@@ -69,7 +69,7 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind == OP_EXACT || op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB ||
 	    op->kind == OP_HIDE_GLOB)
 		return is_brokered(plan);
-	if (op->kind == OP_NET_HOST || op->kind == OP_NET_DENY)
+	if (op->kind == OP_NET_HOST || op->kind == OP_NET_DENY || op->kind == OP_PUBLISH)
 		return caps->value[CAP_NETNS];
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
@@ -487,12 +487,16 @@ static int prepare_listener(struct preparation *p, const struct launch_input *in
 /* What stands for names, and the addresses that are listed themselves. */
 static int prepare_egress(struct preparation *p, struct launch *launch)
 {
-	int r;
+	bool lists = plan_find_op(p->plan, OP_NET_HOST);
+	int r = 0;
 
-	if (!plan_find_op(p->plan, OP_NET_HOST) || !p->native->loopback ||
-	    !p->caps->value[CAP_RELAY])
+	p->native->publishes = plan_find_op(p->plan, OP_PUBLISH);
+	p->native->sockets = (lists || p->native->publishes) && p->native->loopback &&
+			     p->caps->value[CAP_RELAY];
+	if (!p->native->sockets)
 		return 0;
-	r = routes_collect(p->arena, p->plan->policy, p->native, p->err);
+	if (lists)
+		r = routes_collect(p->arena, p->plan->policy, p->native, p->err);
 	if (r < 0)
 		return r;
 	r = launch_add_handover(launch, p->err);

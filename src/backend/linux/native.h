@@ -89,6 +89,8 @@ struct native_landlock {
 
 /* Of each family; one for each port that is connected to. */
 #define NATIVE_SOCKETS 64
+/* With the byte that says of which family they are. */
+#define NATIVE_SOCKETS_PUBLISH 0x80
 
 struct native_route {
 	unsigned char family, bits;
@@ -103,9 +105,11 @@ struct native {
 	const char *gid_map;
 	bool loopback;
 	bool resolver;		/* needs loopback and handover_fd */
-	const struct native_route *routes; /* with any: sockets are handed out, too */
+	bool sockets;		/* are handed out; needs loopback and handover_fd */
+	const struct native_route *routes;
 	size_t n_routes;
 	bool routes_six;	/* some are of IPv6 */
+	bool publishes;		/* the stock of run/publish.h, too */
 	bool pid_namespace;
 	uint64_t keep_caps;
 	bool no_setpcap;	/* nothing to lock the secure bits and bounding set with */
