@@ -69,6 +69,26 @@ quiet_about() {
 	assert_output key
 }
 
+# The file .git of the workdir says where that is, and a file is not to open anything.
+@test "a commit where the workdir is a submodule: the fix works, hooks stay closed" {
+	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+	local fix
+	git init -q "$SCRATCH/library"
+	git -C "$SCRATCH/library" commit -q --allow-empty -m first
+	git init -q .
+	git -c protocol.file.allow=always submodule --quiet add "$SCRATCH/library" lib
+	cd lib
+	inside moderate 'git commit -q --allow-empty -m second'
+	assert_status 128
+	fix=$(jq -r '.violations[] | select(.op == "write").fix.flags' <<<"$output" | sort -u)
+	assert_equal "$fix" "--allow-write $WORKDIR/.git/modules/lib"
+	# shellcheck disable=SC2086 # two words
+	run -0 cordon run -q $fix -- git commit -q --allow-empty -m second
+	# shellcheck disable=SC2086
+	run cordon run -q $fix -- sh -c 'echo x >../.git/modules/lib/hooks/post-commit'
+	refute_file ../.git/modules/lib/hooks/post-commit
+}
+
 @test "a unix socket of the host: the connect is told, and the flag that is named works" {
 	python3 -c 'import os, socket, sys
 s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()
