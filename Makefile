@@ -13,7 +13,7 @@ SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false \
 	   -Dc_args=-fno-sanitize-recover=all -Dstatic=false
 NINJA    = ninja $(if $(JOBS),-j$(JOBS))
 
-.PHONY: all help run test asan fuzz bench soak check install clean need-clang
+.PHONY: all help run test asan fuzz bench soak cross check install clean need-clang
 
 all: $(BUILD)/build.ninja	## build/cordon, fully static
 	@$(NINJA) -C $(BUILD)
@@ -46,6 +46,10 @@ bench: all	## measure against a bare spawn and bubblewrap
 soak: all	## the long tests, never part of CI
 	@test -x tests/soak/run || { echo "make: tests/soak/run does not exist" >&2; exit 1; }
 	@tests/soak/run $(BUILD)/cordon
+
+cross:	## compile for macOS and Linux on aarch64, with zig from PyPI; some minutes
+	@tools/deps --check build
+	@tools/cross
 
 check: all	## formatting, shell scripts, layers, docs
 	@tools/check-format

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
 
 static bool is_digit(char c)
 {
