@@ -119,6 +119,20 @@ needs_backend() {
 	assert_equal "$stderr" err
 }
 
+@test "files that are standard streams may be opened again in the way they are open" {
+	needs_backend
+	echo given >"$HOME/in"
+	cordon run -q sh -c 'cat /dev/stdin; echo out | tee /dev/stderr >/dev/null' \
+		<"$HOME/in" >"$HOME/out" 2>"$HOME/err"
+	assert_equal "$(cat "$HOME/out" "$HOME/err")" "given"$'\n'"out"
+	# Reading gives no writing, and appending no writing anywhere else.
+	run -2 cordon run -q sh -c 'echo no >/proc/self/fd/0' <"$HOME/in"
+	assert_equal "$(cat "$HOME/in")" given
+	echo kept >"$HOME/log"
+	run -2 sh -c '"$0" run -q sh -c "echo no >/dev/stdout" >>"$HOME/log"' "$CORDON"
+	assert_equal "$(cat "$HOME/log")" kept
+}
+
 @test "what the mechanism cannot do is said in one line, and -q silences it" {
 	needs_backend
 	run -0 --separate-stderr cordon run --backend bwrap --report all true

@@ -514,6 +514,7 @@ int grants_collect(struct arena *a, const struct plan *plan, const struct grants
 	*ret = (struct native_landlock){
 		.abi = options->abi,
 		.handled_fs = c.handled,
+		.streams = true,
 		.steps = c.steps.at,
 		.n_steps = c.steps.n,
 		.scoped = options->abi >= 6

@@ -136,6 +136,45 @@ static CHILD_SAFE int fail_step(const char *wrong, const char *path, int error_f
 				: native_fail(error_fd, STAGE, wrong, path);
 }
 
+/* What was opened with this mode; appending is not a right of Landlock's. */
+static CHILD_SAFE uint64_t rights_of(int fd)
+{
+	struct stat st;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || flags & (O_PATH | O_APPEND) || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	switch (flags & O_ACCMODE) {
+	case O_RDONLY:
+		return LANDLOCK_ACCESS_FS_READ_FILE;
+	case O_WRONLY:
+		return LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE;
+	default:
+		return LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+		       LANDLOCK_ACCESS_FS_TRUNCATE;
+	}
+}
+
+/* The files that the command is given may be opened once more (/dev/stdout), in the way
+ * they are open already. */
+static CHILD_SAFE int add_streams(const struct native_landlock *l, int ruleset)
+{
+	for (int fd = STDIN_FILENO; l->streams && fd <= STDERR_FILENO; fd++) {
+		struct landlock_path_beneath_attr rule = {
+			.allowed_access = rights_of(fd) & l->handled_fs,
+			.parent_fd = fd,
+		};
+
+		/* EBADFD: a file that is in no file system, which Landlock lets be. */
+		if (rule.allowed_access &&
+		    syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule,
+			    0) < 0 &&
+		    errno != EBADFD)
+			return -1;
+	}
+	return 0;
+}
+
 /* Until the parent has added its rules. */
 static CHILD_SAFE int wait_for_parent(int fd, int error_fd)
 {
@@ -175,6 +214,10 @@ CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int erro
 			fail_step(wrong, step->path, error_fd);
 			return -2;
 		}
+	}
+	if (add_streams(l, ruleset) < 0) {
+		native_fail(error_fd, STAGE, "cannot add a rule for", "the standard streams");
+		return -2;
 	}
 	return wait_for_parent(l->filled_fd, error_fd) < 0 ? -2 : ruleset;
 }

@@ -79,6 +79,7 @@ struct native_landlock {
 	uint64_t handled_fs;
 	uint64_t handled_net;	/* no rule allows any of it */
 	uint64_t scoped;
+	bool streams; /* standard streams that are files may be opened again */
 	const struct landlock_step *steps;
 	size_t n_steps;
 	/* In the child: the ruleset that the parent made and where it says that its steps
