@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "net/hello.h"
 #include "policy/hosts.h"
 
 #define RELAY_PROGRAM "cordon-relay"
@@ -42,6 +43,7 @@ enum relay_outcome {
 	RELAY_NO_NAME,	   /* the name has no address */
 	RELAY_FORBIDDEN,   /* no name may lead to its address */
 	RELAY_UNREACHABLE, /* nothing answered there */
+	RELAY_OTHER_NAME,  /* in TLS another name is asked for */
 	RELAY_NO_ROOM,	   /* too many connections, or no descriptors */
 	RELAY_OUTCOME_COUNT
 };
@@ -51,6 +53,7 @@ struct relay_report {
 	uint32_t outcome;
 	uint8_t address[16];	 /* that was dialled or forbidden; IPv4 as ::ffff:a.b.c.d */
 	uint64_t sent, received; /* bytes, as the command sees it */
+	char other[HELLO_NAME_MAX + 1]; /* the other name, of a stranger; it may be none */
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/loop.h"
 #include "base/vec.h"
 #include "net/dns.h"
+#include "net/hello.h"
 #include "net/relay.h"
 
 #define RELAY_SERVERS_MAX 3
@@ -69,6 +70,17 @@ struct relay_lookup {
 
 void relay_lookup_start(struct relay_lookup *l, const char *name, enum dns_type type);
 void relay_lookup_stop(struct relay_lookup *l);
+
+/* --- relay_name.c ------------------------------------------------------------------ */
+
+enum relay_asks {
+	RELAY_ASKS_LATER, /* not known yet; the socket is readable when there is more */
+	RELAY_ASKS_RIGHT, /* for the name, or for none that can be seen */
+	RELAY_ASKS_WRONG,
+};
+/* Looks at what waits in the socket; *seen is 0 the first time. ret_other has room for
+ * HELLO_NAME_MAX + 1 and is "" where no name was found. */
+enum relay_asks relay_asks(int fd, const char *name, size_t *seen, char *ret_other);
 
 /* --- relay_pump.c: bytes from one socket to another -------------------------------- */
 

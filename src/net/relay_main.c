@@ -51,6 +51,9 @@ struct connection {
 	struct dns_addresses found;
 	size_t next; /* of found */
 	struct relay_flow up, down;
+	bool checking; /* for which name TLS asks; nothing goes out yet */
+	size_t seen;
+	char other[HELLO_NAME_MAX + 1];
 	enum relay_outcome outcome;
 	uint8_t address[16];
 };
@@ -86,6 +89,7 @@ static void finish(struct connection *c, bool broken)
 				  .received = c->down.bytes };
 
 	memcpy(r.address, c->address, sizeof(r.address));
+	memcpy(r.other, c->other, sizeof(r.other));
 	relay_lookup_stop(&c->lookup);
 	loop_clear_timer(relay->loop, &c->timer);
 	relay_flow_drop(&relay->pipes, &c->up);
@@ -124,13 +128,28 @@ static bool watch_end(struct connection *c, struct loop_watch *end, const struct
 	return true;
 }
 
+/* False: it asks for another name. */
+static bool check_name(struct connection *c)
+{
+	enum relay_asks asks;
+
+	if (!c->checking)
+		return true;
+	asks = relay_asks(c->inside.fd, c->request.target.name, &c->seen, c->other);
+	c->checking = asks == RELAY_ASKS_LATER;
+	if (asks == RELAY_ASKS_WRONG)
+		c->outcome = RELAY_OTHER_NAME;
+	return asks != RELAY_ASKS_WRONG;
+}
+
 static void move(void *data, uint32_t events)
 {
 	struct connection *c = data;
 	struct relay_pipes *pipes = &c->relay->pipes;
 
 	(void)events;
-	if (!relay_flow_run(pipes, &c->up) || !relay_flow_run(pipes, &c->down) ||
+	if (!check_name(c) || (!c->checking && !relay_flow_run(pipes, &c->up)) ||
+	    !relay_flow_run(pipes, &c->down) ||
 	    !watch_end(c, &c->inside, &c->up, &c->down) ||
 	    !watch_end(c, &c->outside, &c->down, &c->up)) {
 		fail(c);
@@ -143,6 +162,8 @@ static void move(void *data, uint32_t events)
 static void begin_moving(struct connection *c)
 {
 	c->outcome = RELAY_DONE;
+	c->checking = !c->request.published && c->request.target.kind == HOST_NAME &&
+		      strcmp(c->request.target.name, "localhost") != 0;
 	c->up = (struct relay_flow){ .from = c->inside.fd, .to = c->outside.fd };
 	c->down = (struct relay_flow){ .from = c->outside.fd, .to = c->inside.fd };
 	c->inside.ready = c->outside.ready = move;

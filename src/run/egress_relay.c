@@ -143,6 +143,7 @@ static const char *const failures[RELAY_OUTCOME_COUNT] = {
 	[RELAY_NO_NAME] = "the name has no address",
 	[RELAY_FORBIDDEN] = "the name leads to an address that only a policy may give",
 	[RELAY_UNREACHABLE] = "nothing answered",
+	[RELAY_OTHER_NAME] = "TLS was to ask for another name",
 	[RELAY_NO_ROOM] = "too many connections",
 };
 
@@ -156,6 +157,25 @@ static void note_forbidden(struct egress_relay *r, const struct run_host *h,
 
 	memcpy(there.address, report->address, sizeof(there.address));
 	host_print(&text, &there);
+	v.object = buf_str(&text);
+	violations_add(run_violations(r->run), &v);
+}
+
+/* The name that TLS asked for is what the command wanted; that it was connected to under
+ * another is why it is told. A name that is none is not. */
+static void note_other(struct egress_relay *r, const struct run_host *h,
+		       const struct relay_report *report)
+{
+	struct violation v = { .op = VIOLATION_connect, .source = VIOLATION_BY_relay };
+	autobuf struct buf text = buf_make(TEXT);
+	struct cordon_error ignored;
+	struct host wanted;
+
+	if (!memchr(report->other, 0, sizeof(report->other)) ||
+	    host_parse_target(str_of(report->other), &wanted, &ignored) < 0 || wanted.port)
+		return;
+	wanted.port = h->port;
+	host_print(&text, &wanted);
 	v.object = buf_str(&text);
 	violations_add(run_violations(r->run), &v);
 }
@@ -177,6 +197,8 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 	h->failure = failures[report->outcome];
 	if (report->outcome == RELAY_FORBIDDEN && h != &r->published)
 		note_forbidden(r, h, report);
+	if (report->outcome == RELAY_OTHER_NAME && h != &r->published)
+		note_other(r, h, report);
 	if (h == &r->published)
 		r->returned(r->data, c->slot);
 	c->host = NULL;

@@ -73,6 +73,52 @@ assert refused("other.test") and refused("203.0.113.10")'
 	assert_json '.exit_code == 7'
 }
 
+@test "H69 TLS that asks for another name than was connected to is refused, in any number of pieces" {
+	in_python ok.test '
+import ssl
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+def hello(name):
+    into, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        context.wrap_bio(into, out, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        return out.read()
+def records(data, size):
+    body = data[5:]
+    parts = [body[i:i + size] for i in range(0, len(body), size)]
+    return b"".join(data[:3] + struct.pack(">H", len(p)) + p for p in parts)
+def answered(*pieces):
+    s = socket.create_connection(("ok.test", 443), 30)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        for piece in pieces:
+            s.send(piece)
+        return s.recv(1) == b"\x16"
+    except ConnectionError:
+        return False
+with context.wrap_socket(socket.create_connection(("ok.test", 443), 30), server_hostname="OK.test") as s:
+    s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+    assert s.makefile("rb").read().endswith(b"hello\n")
+right, wrong, none = hello("ok.test"), hello("fr.test"), hello(None)
+assert answered(right) and answered(none) and not answered(wrong)
+assert answered(*[right[i:i + 1] for i in range(len(right))])
+assert not answered(*[wrong[i:i + 1] for i in range(len(wrong))])
+assert answered(records(right, 50)) and not answered(records(wrong, 50))
+# An urgent byte cannot hide something from the one and show it to the other.
+s = socket.create_connection(("ok.test", 443), 30)
+try:
+    s.send(wrong[:100])
+    s.send(wrong[100:101], socket.MSG_OOB)
+    s.send(wrong[101:])
+    assert s.recv(1) != b"\x16"
+except ConnectionError:
+    pass'
+	assert_json '[.violations[].object] == ["fr.test:443"]'
+	# What is not TLS, and where the server speaks first, goes on as it is.
+	in_python ok.test 'assert get("ok.test")'
+}
+
 @test "wget, git, node" {
 	command -v wget >/dev/null && {
 		listed ok.test wget -qO- http://ok.test/
