@@ -2,6 +2,8 @@
 /* Changes to a policy, tried in turn until one allows what is refused. */
 #include "cli/remedy.h"
 
+#include <string.h>
+
 #include "base/path.h"
 #include "cli/effective.h"
 #include "cli/out.h"
@@ -361,12 +363,22 @@ static bool try_host(const struct explainer *e, const struct host *target, const
 	return true;
 }
 
+static bool is_local(const struct host *h)
+{
+	return h->kind == HOST_ADDRESS ? host_is_loopback(h) : strcmp(h->name, "localhost") == 0;
+}
+
 void remedy_of_host(const struct explainer *e, const struct host *target, enum layer_id layer,
 		    struct fix *ret)
 {
 	autobuf struct buf b = buf_make(512);
 	const char *text;
 
+	if (!target->port && is_local(target)) {
+		ret->why_not = "services of the host are opened one by one, by their port: "
+			       "--allow-network=localhost:8080";
+		return;
+	}
 	host_print(&b, target);
 	text = keep(e, &b);
 	if (!text || try_host(e, target, text, true, ret))

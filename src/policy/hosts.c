@@ -164,12 +164,38 @@ static int parse_prefix(struct str text, struct str whole, struct host *h, struc
 	return 0;
 }
 
+/* Of a URL the host is what was meant; it is named only if nothing in it needs care. */
+static int refuse_url(struct str text, size_t scheme_end, struct cordon_error *err)
+{
+	struct str rest = str_skip(text, scheme_end), host = rest;
+
+	for (host.n = 0; host.n < rest.n && !strchr("/?#", rest.p[host.n]); host.n++) {
+		char c = (char)(rest.p[host.n] | 0x20);
+
+		if (!label_char(c) && c != '.' && rest.p[host.n] != ':' && rest.p[host.n] != '*')
+			return refuse(text, err, "a URL, where a host is wanted");
+	}
+	if (!host.n || host.n > 80)
+		return refuse(text, err, "a URL, where a host is wanted");
+	return refuse(text, err, "a URL, where a host is wanted: write %.*s", STR_ARG(host));
+}
+
+static size_t after_scheme(struct str text)
+{
+	for (size_t i = 0; i + 3 <= text.n; i++)
+		if (memcmp(text.p + i, "://", 3) == 0)
+			return i + 3;
+	return 0;
+}
+
 int host_parse(struct str text, struct host *ret, struct cordon_error *err)
 {
 	struct host h = { .prefix_bits = 128 };
 	struct str host, port, address, prefix;
 	bool has_port, has_prefix, bracketed = str_starts(text, STR("["));
-	int r = split_port(text, text, &host, &port, &has_port, err);
+	size_t url = after_scheme(text);
+	int r = url ? refuse_url(text, url, err)
+		    : split_port(text, text, &host, &port, &has_port, err);
 
 	if (r == 0 && has_port)
 		r = parse_port(port, text, &h, err);

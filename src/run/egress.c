@@ -302,6 +302,8 @@ static int bind_socket(int fd, sa_family_t family, uint16_t port, bool local)
 		a.four.sin_addr.s_addr = htonl(local ? INADDR_LOOPBACK : INADDR_ANY);
 	} else {
 		a.six.sin6_port = htons(port);
+		if (local)
+			a.six.sin6_addr = in6addr_loopback;
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -341,11 +343,11 @@ static void listen_first(struct egress *e)
 	vec_each(h, &e->policy->hosts) {
 		bool local = h->host.kind == HOST_NAME ? strcmp(h->host.name, "localhost") == 0
 						       : is_local(&h->host);
-		bool six = h->host.kind == HOST_ADDRESS && !host_is_v4(&h->host) && !local;
+		bool six = h->host.kind == HOST_ADDRESS && !host_is_v4(&h->host);
 
 		if (h->host.port)
 			listen_on(e, six ? AF_INET6 : AF_INET, h->host.port, local);
-		for (size_t i = 0; six && i < sizeof(usual) / sizeof(usual[0]); i++)
+		for (size_t i = 0; six && !local && i < sizeof(usual) / sizeof(usual[0]); i++)
 			listen_on(e, AF_INET6, usual[i], false);
 	}
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)

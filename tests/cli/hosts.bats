@@ -134,6 +134,27 @@ except ConnectionError:
 	assert_json '.exit_code == 4'
 }
 
+@test "git clone over HTTP and HTTPS" {
+	export NETLAB_FILES=$SCRATCH/files
+	mkdir "$NETLAB_FILES"
+	git init -q "$SCRATCH/origin"
+	seq 20000 >"$SCRATCH/origin/numbers"
+	git -C "$SCRATCH/origin" add numbers
+	git -C "$SCRATCH/origin" -c user.name=u -c user.email=u@u commit -qm one
+	git clone -q --bare "$SCRATCH/origin" "$NETLAB_FILES/r.git"
+	git -C "$NETLAB_FILES/r.git" update-server-info
+	FLAGS=(--allow-read "$LAB")
+	listed ok.test git clone -q http://ok.test/files/r.git plain
+	assert_json '.exit_code == 0'
+	cmp plain/numbers "$SCRATCH/origin/numbers"
+	FLAGS+=(--env "GIT_SSL_CAINFO=$LAB/cert.pem")
+	listed ok.test git clone -q https://ok.test/files/r.git secure
+	assert_json '.exit_code == 0 and ([.hosts[].port] == [443])'
+	cmp secure/numbers "$SCRATCH/origin/numbers"
+	listed other.test git clone -q http://ok.test/files/r.git no
+	assert_json '.exit_code == 128 and [.violations[].object] == ["ok.test"]'
+}
+
 @test "Go with its own resolver" {
 	PATH=$PATH:/usr/local/go/bin
 	command -v go >/dev/null || must_or_skip "go is not installed"
@@ -254,6 +275,18 @@ assert refused("203.0.113.11") and refused("other.test")'
 	[[ $stderr == *"deny_hosts takes from a list"* ]] || fail "not refused" "$(outcome)"
 }
 
+@test "what a host is not is said with what to write" {
+	run -125 --separate-stderr cordon run --allow-network=https://api.test:8443/v1?x=y true
+	[[ $stderr == *"a URL, where a host is wanted: write api.test:8443"* ]] || fail "no host" "$(outcome)"
+	run -125 --separate-stderr cordon run --allow-network=https://u:p@api.test/ true
+	[[ $stderr == *"a URL, where a host is wanted"* && $stderr != *": write"* ]] ||
+		fail "guessed" "$(outcome)"
+	run -0 cordon explain localhost
+	assert_contains "by their port: --allow-network=localhost:8080"
+	run -0 cordon explain --allow-network=localhost:80 127.0.0.1
+	assert_contains "by their port: --allow-network=localhost:8080"
+}
+
 @test "why a listed host was not reached is said" {
 	run --separate-stderr lab "$CORDON" run --backend native \
 		--allow-network=ok.test,none.test,own.test -- sh -c \
@@ -275,8 +308,10 @@ assert [refused("flip.test") for _ in range(6)] == [False, True] * 3'
 # Servers on the machine of the lab itself.
 on_host() {
 	python3 -c '
-import socket, sys
-s = socket.create_server(("127.0.0.1", 7777))
+import os, socket, sys
+six = os.environ.get("HOST_FAMILY") == "six"
+s = socket.create_server(("::1" if six else "127.0.0.1", 7777),
+                         family=socket.AF_INET6 if six else socket.AF_INET)
 open(sys.argv[1], "w").close()
 while True:
     c, _ = s.accept()
@@ -305,6 +340,14 @@ for a in "localhost", "127.0.0.1", "203.0.113.1":
         continue
     raise SystemExit(a)'
 	assert_json '.exit_code == 0'
+	export HOST_FAMILY=six
+	run --separate-stderr lab bash -c 'on_host "$@"' bash "$CORDON" run --json --backend native \
+		--allow-network='[::1]:7777' -- /usr/bin/python3 -c '
+import socket
+s = socket.create_connection(("::1", 7777)); s.sendall(b"x")
+assert s.recv(100) == b"of the host"
+assert socket.socket().connect_ex(("127.0.0.1", 7777)) != 0'
+	assert_json '.exit_code == 0 and .hosts[0].host == "::1"'
 	run -125 --separate-stderr cordon run --allow-network=localhost true
 	[[ $stderr == *"name the port: localhost:8080"* ]] || fail "no hint" "$(outcome)"
 }

@@ -3,6 +3,7 @@
 
 Names that were asked for are appended to DIR/asked; DIR/ready gets a line when all of
 them listen; DIR/cert.pem is what the TLS server shows, for ok.test.
+Files below $NETLAB_FILES, where that is set, are served as /files/...
 """
 import http.server
 import os
@@ -70,13 +71,28 @@ def serve_names(sock, log):
                     packet[12:at + 5] + records, peer)
 
 
+def file_below(path):
+    """None: there is no such file."""
+    top = os.environ.get("NETLAB_FILES")
+    if not top or not path.startswith("/files/") or ".." in path:
+        return None
+    try:
+        with open(os.path.join(top, path[7:].partition("?")[0]), "rb") as f:
+            return f.read()
+    except OSError:
+        return None
+
+
 class Web(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
         size = self.path[5:] if self.path.startswith("/big/") else ""
         body = b"x" * int(size) if size else b"hello\n"
-        self.send_response(200)
+        if self.path.startswith("/files/"):
+            body = file_below(self.path)
+        self.send_response(404 if body is None else 200)
+        body = body or b""
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

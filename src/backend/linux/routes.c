@@ -33,7 +33,12 @@ static bool add_route(struct routes *routes, struct arena *a, struct native *n,
 	return r->text;
 }
 
-/* The loopback stays the sandbox's own. */
+static bool is_loopback_six(const struct host *h)
+{
+	return h->kind == HOST_ADDRESS && host_is_loopback(h) && !host_is_v4(h);
+}
+
+/* The loopback stays the sandbox's own; a service of the host on it needs a socket. */
 int routes_collect(struct arena *a, const struct policy *policy, struct native *n,
 		   struct cordon_error *err)
 {
@@ -45,6 +50,8 @@ int routes_collect(struct arena *a, const struct policy *policy, struct native *
 		return r;
 	if (!add_route(&routes, a, n, &names))
 		return err_nomem(err, stage);
+	vec_each(h, &policy->hosts)
+		n->routes_six |= is_loopback_six(&h->host);
 	vec_each(h, &policy->hosts)
 		if (h->host.kind == HOST_ADDRESS && !host_is_loopback(&h->host) &&
 		    !add_route(&routes, a, n, &h->host))
