@@ -101,7 +101,7 @@ bash_completes() {
 	bash_completes cordon help qu is quarantine
 	bash_completes cordon policy re is render
 	bash_completes cordon policy bw is
-	bash_completes cordon policy render --format '' is plan json bwrap
+	bash_completes cordon policy render --format '' is plan json bwrap sbpl
 	bash_completes cordon run --report '' is none output writes all
 	bash_completes cordon run --report = wr is writes
 	bash_completes cordon run --report = is none output writes all
