@@ -57,6 +57,20 @@ on_each_backend() {
 	allowed --procs 400 -- "$ATTACK_PATH" fork-bomb 300
 }
 
+@test "H74 behind the samples the kernel holds a bound of its own" {
+	[ "$(printf '6.14\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.14 ] ||
+		must_or_skip "before Linux 6.14 pid_max is the host's"
+	local before
+	before=$(cat /proc/sys/kernel/pid_max)
+	run -0 --separate-stderr cordon run -q --procs 500 cat /proc/sys/kernel/pid_max
+	assert_output 532
+	run -0 --separate-stderr cordon run -q --procs 20 cat /proc/sys/kernel/pid_max
+	[ "$output" -ge 301 ] && [ "$output" -lt 4096 ] || fail "pid_max is $output"
+	assert_equal "$(cat /proc/sys/kernel/pid_max)" "$before"
+	# One that doubles would have the machine between two samples.
+	ended procs --procs 20 -- bash -c 'f() { f | f & }; f; sleep 100'
+}
+
 @test "H74 threads are processes to the limit" {
 	free thread-bomb 300
 	ended procs --procs 60 -- "$ATTACK_PATH" thread-bomb 300

@@ -207,8 +207,10 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 		r = native_start_resolver(n, error_fd);
 	if (r == 0)
 		r = native_open_egress(n, error_fd);
-	if (r == 0)
+	if (r == 0) {
 		native_limit_ipc(n);
+		native_limit_pids(n);
+	}
 	if (r == 0)
 		r = native_mount(&n->mounts, error_fd);
 	if (r == 0)

@@ -10,7 +10,9 @@
 #include <linux/capability.h>
 #include <linux/mount.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +26,10 @@
 #include "base/path.h"
 
 #define stage "native"
+/* The kernel takes no lower pid_max; and, as in run/limits.c, how much above its limit a
+ * run may get before it is sampled. */
+#define PID_MAX_LEAST 301
+#define PIDS_SLACK 32
 #define SAFE_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 static const struct {
@@ -402,6 +408,31 @@ static int prepare_ipc(struct preparation *p, const struct launch *launch)
 	return p->native->shm_pages ? 0 : err_nomem(p->err, stage);
 }
 
+/* Since Linux 6.14 every pid namespace has a limit of its own; before, this is the host's. */
+static bool has_own_pid_max(void)
+{
+	unsigned major, minor;
+	struct utsname kernel;
+
+	return uname(&kernel) == 0 && sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 14));
+}
+
+/* Behind the samples: root is not held to RLIMIT_NPROC. */
+static int prepare_pids(struct preparation *p, const struct launch *launch)
+{
+	uint64_t procs = policy_number(p->plan->policy, KEY_PROCS);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t least = cpus > 0 && cpus * 8 > PID_MAX_LEAST ? (uint64_t)cpus * 8 : PID_MAX_LEAST;
+
+	if (!procs || !(launch->clone_flags & CLONE_NEWPID) || !has_own_pid_max())
+		return 0;
+	procs += PIDS_SLACK;
+	p->native->pid_max = arena_printf(p->arena, "%llu",
+					  (unsigned long long)(procs > least ? procs : least));
+	return p->native->pid_max ? 0 : err_nomem(p->err, stage);
+}
+
 static int prepare_status(struct preparation *p, struct launch *launch)
 {
 	int end, r = fd_pipe(&launch->status_fd, &end);
@@ -535,6 +566,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 		r = native_landlock_share(&p.native->landlock, ret, err);
 	if (r == 0)
 		r = prepare_ipc(&p, ret);
+	if (r == 0)
+		r = prepare_pids(&p, ret);
 	if (r == 0)
 		r = prepare_status(&p, ret);
 	if (r == 0)

@@ -122,6 +122,7 @@ struct native {
 	 * and the filter for a kernel that does not let it be said. */
 	const char *shm_pages;
 	const struct seccomp_program *no_ipc;
+	const char *pid_max;	/* with a limit of processes; NULL: none */
 	const struct seccomp_program *listener; /* loaded after them; NULL: none */
 	bool brokered;		/* hands its namespaces over; needs handover_fd */
 	bool new_keyring;
@@ -148,6 +149,7 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd);
 /* The parts. Each returns 0, or a negative code after reporting to error_fd. */
 CHILD_SAFE int native_setup(const struct native *n, int error_fd);
 CHILD_SAFE void native_limit_ipc(struct native *n);
+CHILD_SAFE void native_limit_pids(const struct native *n);
 CHILD_SAFE int native_start_resolver(const struct native *n, int error_fd);
 CHILD_SAFE int native_open_egress(const struct native *n, int error_fd);
 /* terminal.c: made here, made outside, and the command's part of it. */

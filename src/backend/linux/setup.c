@@ -106,3 +106,10 @@ CHILD_SAFE void native_limit_ipc(struct native *n)
 		return;
 	n->filters[n->n_filters++] = n->no_ipc;
 }
+
+/* Where it cannot be written (a /proc that is read-only), the samples are alone. */
+CHILD_SAFE void native_limit_pids(const struct native *n)
+{
+	if (n->pid_max)
+		write_setting("/proc/sys/kernel/pid_max", n->pid_max);
+}
