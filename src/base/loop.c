@@ -116,6 +116,8 @@ int loop_watch(struct loop *loop, struct loop_watch *w, uint32_t events,
 
 	if (w->active && w->events == events)
 		return 0;
+	if (w->direct && loop->direct && loop->direct != w)
+		BUG("a second direct watch");
 	if (w->direct)
 		loop->direct = w;
 	else if (epoll_ctl(loop->epoll_fd, op, w->fd, &event) < 0)

@@ -82,8 +82,9 @@ static pid_t clone_process(const struct spawn_request *r, struct spawned *s)
 
 static void end_child(const struct spawned *s)
 {
-	kill(s->pid, SIGKILL);
-	waitpid(s->pid, NULL, 0);
+	/* Who may not be ended is not waited for. */
+	if (kill(s->pid, SIGKILL) == 0)
+		waitpid(s->pid, NULL, 0);
 }
 
 /* Then there is nothing to gain from a copy of the memory, which takes longer than all

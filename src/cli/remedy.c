@@ -19,6 +19,15 @@ static const char *keep(const struct explainer *e, const struct buf *b)
 	return b->failed ? "" : arena_dup(e->opts->arena, buf_str(b));
 }
 
+/* An error may quote a name that the command chose. */
+static const char *remark(const struct explainer *e, const struct cordon_error *err)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	buf_add_escaped(&b, str_of(err->message));
+	return keep(e, &b);
+}
+
 /* For KEY_NETWORK, where a list of hosts could stand as well. */
 static const char all_hosts[] = "on";
 
@@ -184,7 +193,7 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 	fix->opens_control = op == POLICY_WRITE && opens_control(e->setup.situation.policy,
 								 changed.policy, object);
 	fix->breadth = breadth(&e->setup.situation.places, granted);
-	fix->remark = good ? NULL : arena_dup(e->opts->arena, str_of(err.message));
+	fix->remark = good ? NULL : remark(e, &err);
 	return true;
 }
 
@@ -359,7 +368,7 @@ static bool try_host(const struct explainer *e, const struct host *target, const
 	if (!good && must_compile)
 		return false;
 	name_fix(e, &change, 1, fix);
-	fix->remark = good ? NULL : arena_dup(e->opts->arena, str_of(err.message));
+	fix->remark = good ? NULL : remark(e, &err);
 	return true;
 }
 

@@ -10,7 +10,9 @@
 
 #define RECORD_HEADER 5
 #define RECORD_MAX (16384 + 256)
+#define CHANGE_CIPHER 0x14 /* the first kind of record, */
 #define HANDSHAKE 0x16
+#define APPLICATION 0x17 /* and the last */
 #define MAJOR 3
 #define MESSAGE_HEADER 4
 #define CLIENT_HELLO 1
@@ -115,7 +117,7 @@ static enum hello look(const uint8_t *message, size_t n, char *ret)
 	size_t kind, length;
 
 	if (n && message[0] != CLIENT_HELLO)
-		return HELLO_OTHER;
+		return HELLO_BAD;
 	if (n < MESSAGE_HEADER)
 		return HELLO_MORE;
 	kind = take_number(&m, 1);
@@ -128,23 +130,28 @@ static enum hello look(const uint8_t *message, size_t n, char *ret)
 	return read_message(m, ret);
 }
 
-/* 0: not the head of a record with a handshake; 1: it may be; 2: it is. */
-static int record_head(const uint8_t *p, size_t n)
+enum head { HEAD_OTHER, HEAD_MORE, HEAD_HANDSHAKE, HEAD_WRONG };
+
+/* Servers overlook what a record before the first message says, and some its version: what
+ * begins like TLS and not with a handshake would hide a name behind it. */
+static enum head record_head(const uint8_t *p, size_t n)
 {
 	if (!n)
-		return 1;
+		return HEAD_MORE;
+	if (p[0] < CHANGE_CIPHER || p[0] > APPLICATION)
+		return HEAD_OTHER;
 	if (p[0] != HANDSHAKE || (n > 1 && p[1] != MAJOR))
-		return 0;
-	return n < RECORD_HEADER ? 1 : 2;
+		return HEAD_WRONG;
+	return n < RECORD_HEADER ? HEAD_MORE : HEAD_HANDSHAKE;
 }
 
 enum hello hello_read(const uint8_t *bytes, size_t n, char ret_name[HELLO_NAME_MAX + 1])
 {
 	uint8_t message[MESSAGE_HEADER + HELLO_BYTES_MAX];
 	size_t have = 0, at = 0;
-	int head;
+	enum head head;
 
-	while ((head = record_head(bytes + at, n - at)) == 2) {
+	while ((head = record_head(bytes + at, n - at)) == HEAD_HANDSHAKE) {
 		size_t length = (size_t)bytes[at + 3] << 8 | bytes[at + 4];
 		size_t part = n - at - RECORD_HEADER < length ? n - at - RECORD_HEADER : length;
 		enum hello found;
@@ -162,8 +169,8 @@ enum hello hello_read(const uint8_t *bytes, size_t n, char ret_name[HELLO_NAME_M
 			return HELLO_MORE;
 		at += RECORD_HEADER + length;
 	}
-	if (head == 1)
+	if (head == HEAD_MORE)
 		return HELLO_MORE;
-	/* Something else in the middle of a message. */
-	return at ? HELLO_BAD : HELLO_OTHER;
+	/* Something else in the middle of a message is wrong, too. */
+	return at || head == HEAD_WRONG ? HELLO_BAD : HELLO_OTHER;
 }

@@ -107,7 +107,10 @@ static bool is_publication(struct statement *s)
 	if (!num_parse_u64(outside, 65535, &from) || !from)
 		return false;
 	to = from;
-	if (two && (!num_parse_u64(inside, 65535, &to) || !to))
+	if (two && !num_parse_u64(inside, 65535, &to))
+		return false;
+	/* Nobody inside can have a lower one. */
+	if (to < 1024)
 		return false;
 	s->number = from << 16 | to;
 	return true;
@@ -168,7 +171,8 @@ static const struct {
 	[TYPE_PATTERNS] = { is_path, "a path" },
 	[TYPE_PORTS] = { is_port, "a port from 1 to 65535" },
 	[TYPE_PUBLISH] = { is_publication,
-			   "a port of the host's loopback and one inside, as in 8080:80" },
+			   "a port of the host's loopback and one from 1024 on inside, "
+			   "as in 8080:3000" },
 	[TYPE_BOOL] = { is_bool, "true or false" },
 	[TYPE_DURATION] = { is_duration, "a time such as 30s, 10m or 1h30m, or none" },
 	[TYPE_SIZE] = { is_size, "a size such as 512M or 2G, or none" },

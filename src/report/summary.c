@@ -63,7 +63,7 @@ static bool is_history(const struct violation *v)
 	static const char *const names[] = {
 		".bash_history", ".zsh_history",      ".python_history", ".lesshst",
 		".viminfo",	 ".node_repl_history", ".psql_history",	 ".sqlite_history",
-		".mysql_history", ".history",
+		".mysql_history",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -105,7 +105,8 @@ static void merge(struct groups *g, size_t depth)
 		for (size_t j = i + 1; j < g->n && !g->at[i].gone && g->at[i].depth == depth; j++) {
 			struct group *one = &g->at[i], *other = &g->at[j];
 
-			if (other->gone || other->history || other->depth != depth ||
+			if (other->gone || other->history || one->history ||
+			    other->depth != depth ||
 			    other->first->op != one->first->op || !str_eq(other->place, one->place))
 				continue;
 			one->n += other->n;

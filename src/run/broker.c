@@ -93,10 +93,25 @@ static void note_access(struct side *s, const struct broker_message *m, size_t n
 		accesses_add(s->accesses, (enum violation_op)m->op, object);
 }
 
+static void lose(struct side *s)
+{
+	bool known = s->watch.fd < 0;
+	struct cordon_error why;
+
+	loop_unwatch(run_loop(s->run), &s->watch);
+	fd_close(&s->watch.fd);
+	if (s->done || known)
+		return;
+	err_set(&why, CORDON_E_INIT, 0, STAGE, "the broker ended before the command did");
+	run_break(s->run, &why);
+}
+
 /* The broker waits for it. */
 static void answer(struct side *s, bool agreed)
 {
-	send(s->watch.fd, &agreed, sizeof(agreed), MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (send(s->watch.fd, &agreed, sizeof(agreed), MSG_DONTWAIT | MSG_NOSIGNAL) !=
+	    (ssize_t)sizeof(agreed))
+		lose(s);
 }
 
 static void expect(struct side *s, const struct broker_message *m, size_t n)
@@ -125,18 +140,6 @@ static bool rewrites(const struct side *s, struct str config)
 static void configure(struct side *s, const struct broker_message *m, size_t n)
 {
 	answer(s, rewrites(s, (struct str){ m->object, strnlen(m->object, n) }));
-}
-
-static void lose(struct side *s)
-{
-	struct cordon_error why;
-
-	loop_unwatch(run_loop(s->run), &s->watch);
-	fd_close(&s->watch.fd);
-	if (s->done)
-		return;
-	err_set(&why, CORDON_E_INIT, 0, STAGE, "the broker ended before the command did");
-	run_break(s->run, &why);
 }
 
 /* One message; false when there is none. */

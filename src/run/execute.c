@@ -509,6 +509,8 @@ static const char *strength(const struct plan *plan)
 {
 	uint64_t protect = policy_number(plan->policy, KEY_PROTECT);
 
+	if (!is_confined(plan))
+		protect = PROTECT_OFF;
 	if (protect == PROTECT_EXACT && !plan->enforced[GUARANTEE_EXACT])
 		protect = PROTECT_GUARD;
 	if (protect == PROTECT_GUARD && is_lost(plan, GUARANTEE_GUARD))

@@ -204,7 +204,7 @@ static enum policy_op op_of(const struct request *q)
 static int judge_new(struct guard *g, const struct request *q)
 {
 	struct decision d;
-	autoobject o;
+	autoobject o = { .place.dir = -1 };
 	int r = resolve(q, q->dirfd, q->path, request_follows(q), &o);
 	mode_t type;
 
@@ -223,7 +223,7 @@ static int judge_link(struct guard *g, const struct request *q)
 	bool by_fd = !*q->from && q->flags & AT_EMPTY_PATH;
 	struct rename_decision d;
 	struct decision plain;
-	autoobject to;
+	autoobject to = { .place.dir = -1 };
 	autoobject from = { .place.dir = -1, .path = { "", 0 } };
 	int r = resolve(q, q->dirfd, q->path, false, &to);
 
@@ -246,7 +246,7 @@ static int judge_rename(struct guard *g, const struct request *q)
 {
 	struct rename_decision d;
 	struct tree tree;
-	autoobject to;
+	autoobject to = { .place.dir = -1 };
 	autoobject from = { .place.dir = -1, .path = { "", 0 } };
 	int r = resolve(q, q->dirfd, q->path, false, &to);
 
@@ -328,7 +328,7 @@ static int judge_connect(struct guard *g, const struct request *q)
 	struct violation v = { .op = VIOLATION_connect,
 			       .source = VIOLATION_BY_guard,
 			       .errnum = EACCES };
-	autoobject o;
+	autoobject o = { .place.dir = -1 };
 
 	if (!g->guards || resolve(q, AT_FDCWD, q->path, true, &o) < 0)
 		return 0;

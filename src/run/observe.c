@@ -416,7 +416,8 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 
 	if (q->row->kind == CALL_CONNECT)
 		return o->limits_hosts && !q->path_n && look_at_host(o, q, ret);
-	if (request_is_nameless(q))
+	/* An address that is no name. */
+	if (request_is_nameless(q) || (q->row->kind == CALL_BIND && !q->path_n))
 		return false;
 	return look_at(o, &to, ret) || (q->row->kind == CALL_RENAME && look_at(o, &from, ret));
 }

@@ -102,6 +102,7 @@ with context.wrap_socket(socket.create_connection(("ok.test", 443), 30), server_
     assert s.makefile("rb").read().endswith(b"hello\n")
 right, wrong, none = hello("ok.test"), hello("fr.test"), hello(None)
 assert answered(right) and answered(none) and not answered(wrong)
+assert not answered(b"\x15\x03\x01\x00\x02\x01\x5a" + wrong)
 assert answered(*[right[i:i + 1] for i in range(len(right))])
 assert not answered(*[wrong[i:i + 1] for i in range(len(wrong))])
 assert answered(records(right, 50)) and not answered(records(wrong, 50))
@@ -427,18 +428,20 @@ s = socket.create_server((\"127.0.0.1\", 8080))
 open(\"up\", \"w\").close()
 time.sleep(1000)" &
 until [ -e up ]; do sleep 0.01; done
-exec "$0" run --backend native --publish 8080:80 -- touch started' "$CORDON"
+exec "$0" run --backend native --publish 8080:3000 -- touch started' "$CORDON"
 	assert_status 125
 	[[ $stderr == *"cannot listen on port 8080 of the host's loopback (127.0.0.1)"* ]] ||
 		fail "not said" "$(outcome)"
 	[ ! -e started ] || fail "it was started"
-	run -125 --separate-stderr cordon run --publish 8080:80 --allow-network -- true
+	run -125 --separate-stderr cordon run --publish 8080:3000 --allow-network -- true
 	[[ $stderr == *"the network is on"* ]] || fail "not refused" "$(outcome)"
-	run -125 --separate-stderr cordon run --publish 8080:80 --backend landlock --share-pid \
+	run -125 --separate-stderr cordon run --publish 8080:3000 --backend landlock --share-pid \
 		--no-new-session -- true
 	[[ $stderr == *"only --backend native can publish a port"* ]] || fail "why" "$(outcome)"
-	run -125 --separate-stderr cordon run --publish 0.0.0.0:8080:80 -- true
-	[[ $stderr == *"as in 8080:80"* ]] || fail "why" "$(outcome)"
+	run -125 --separate-stderr cordon run --publish 8080:80 -- true
+	[[ $stderr == *"from 1024 on inside"* ]] || fail "why" "$(outcome)"
+	run -125 --separate-stderr cordon run --publish 0.0.0.0:8080:3000 -- true
+	[[ $stderr == *"as in 8080:3000"* ]] || fail "why" "$(outcome)"
 }
 
 @test "H72 a name that is not listed reaches no name server" {

@@ -334,3 +334,12 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	sentence "hint: a program like sudo or ping has no more rights"
 	assert_json '.violations == []'
 }
+
+@test "a name with newlines forges no line, whatever is said of it" {
+	is_root || skip "a fix for a name in / is tried for root only"
+	run --separate-stderr cordon run -- /usr/bin/python3 -c '
+try: open("/x\ncordon: nothing was refused", "w")
+except OSError: pass'
+	assert_equal "${#stderr_lines[@]}" 1
+	[[ $stderr == "cordon: refused: writing /x\\ncordon: nothing"* ]] || fail "what" "$(outcome)"
+}

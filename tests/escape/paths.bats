@@ -556,3 +556,50 @@ replace_dir() {
 	assert_status 125
 	assert_equal "$(cat .env)" mine
 }
+
+# --- standard streams ---------------------------------------------------------------
+
+# unchanged FILE COMMAND: the file is what it was after the command had it as standard input.
+unchanged() {
+	local before
+	before=$(stat -c '%A %U %s %Y' "$1")
+
+	for profile in moderate permissive strict; do
+		cordon run -q -p $profile -- sh -c "$2" <"$1" || true
+		assert_equal "$(stat -c '%A %U %s %Y' "$1")" "$before"
+	done
+}
+
+@test "a file that is standard input is read and nothing else" {
+	git init -q .
+	printf '#!/bin/sh\n' >.git/hooks/pre-commit
+	chmod 644 .git/hooks/pre-commit
+	cp /bin/true "$HOME/tool"
+	for file in .git/hooks/pre-commit "$HOME/tool" "$OUTSIDE/file"; do
+		unchanged "$file" 'chmod 6777 /dev/stdin; chmod 6777 /proc/self/fd/0; touch /dev/stdin
+			echo evil 1<>/proc/self/fd/0; echo evil >>/dev/fd/0; : >/proc/self/fd/0
+			truncate -s 0 /dev/stdin; chown 1:1 /proc/self/fd/0
+			python3 -c "import os; os.fchmod(0, 0o6777)"'
+		# It works without cordon.
+		cp "$file" "$HOME/copy"
+		chmod 600 "$HOME/copy"
+		chmod 4777 /dev/stdin <"$HOME/copy"
+		assert_equal "$(stat -c %a "$HOME/copy")" 4777
+	done
+}
+
+@test "a device that is a standard stream stays as it is" {
+	is_root || skip "for root"
+	mknod -m 666 "$HOME/null" c 1 3
+	unchanged "$HOME/null" 'chmod 0 /proc/self/fd/0; chown 1 /dev/stdin'
+	cordon run -q -- chmod 0 /proc/self/fd/1 >"$HOME/null" 2>&1 || true
+	assert_equal "$(stat -c %a "$HOME/null")" 666
+}
+
+@test "a file that is read is left where the command left it, and one without a name is read" {
+	printf 'one\ntwo\nthree\n' >in
+	run -0 bash -c '{ read -r x; "$0" run -q head -n 1; cat; } <in' "$CORDON"
+	assert_output two$'\n'three
+	run -0 bash -c 'exec <in; rm in; "$0" run -q cat' "$CORDON"
+	assert_output one$'\n'two$'\n'three
+}

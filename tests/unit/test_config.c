@@ -49,7 +49,7 @@ static const char *right_value(const struct key_row *row)
 	case TYPE_PATTERNS:
 		return "[\"/a\"]";
 	case TYPE_PUBLISH:
-		return "[\"8080:80\"]";
+		return "[\"8080:3000\"]";
 	case TYPE_HOSTS:
 		return "[\"b.com\"]";
 	case TYPE_PORTS:

@@ -183,6 +183,7 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 		close(n->handover_fd);
 	/* Over the pipe, because an init cannot die of the signal that killed its child. */
 	status = wait_for(pid, n);
+	native_settle_streams(n);
 	tell(n->status_fd, status);
 	tell(n->status_fd, end_rest());
 	_exit(status_code(status));
@@ -211,6 +212,8 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 		native_limit_ipc(n);
 		native_limit_pids(n);
 	}
+	if (r == 0)
+		r = native_seal_streams(n, error_fd);
 	if (r == 0)
 		r = native_mount(&n->mounts, error_fd);
 	if (r == 0)

@@ -142,20 +142,23 @@ static CHILD_SAFE uint64_t rights_of(int fd)
 	struct stat st;
 	int flags = fcntl(fd, F_GETFL);
 
-	if (flags < 0 || flags & (O_PATH | O_APPEND) || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (flags < 0 || flags & (O_PATH | O_APPEND) || fstat(fd, &st) < 0 ||
+	    !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))
 		return 0;
 	switch (flags & O_ACCMODE) {
 	case O_RDONLY:
 		return LANDLOCK_ACCESS_FS_READ_FILE;
 	case O_WRONLY:
 		return LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE;
-	default:
+	case O_RDWR:
 		return LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
 		       LANDLOCK_ACCESS_FS_TRUNCATE;
+	default:
+		return 0;
 	}
 }
 
-/* The files that the command is given may be opened once more (/dev/stdout), in the way
+/* What the command is given may be opened once more (/dev/stdout), in the way
  * they are open already. */
 static CHILD_SAFE int add_streams(const struct native_landlock *l, int ruleset)
 {

@@ -68,14 +68,14 @@ static CHILD_SAFE int fail(const struct mounter *w, const char *what, const char
 	return native_fail(w->error_fd, STAGE, what, object);
 }
 
-static CHILD_SAFE int clone_tree(int dir, const char *path)
+CHILD_SAFE int native_clone_tree(int dir, const char *path)
 {
 	return (int)syscall(__NR_open_tree, dir, path,
 			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
 				    AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH));
 }
 
-static CHILD_SAFE int set_attributes(int fd, uint64_t attributes, unsigned flags)
+CHILD_SAFE int native_set_attributes(int fd, uint64_t attributes, unsigned flags)
 {
 	struct mount_attr attr = { .attr_set = attributes };
 
@@ -200,7 +200,7 @@ static CHILD_SAFE int new_tmpfs(const char *mode, const char *size, const char *
 static CHILD_SAFE int open_source(struct mounter *w, const struct mount_step *step, int *ret)
 {
 	struct stat st;
-	int fd = clone_tree(AT_FDCWD, step->source);
+	int fd = native_clone_tree(AT_FDCWD, step->source);
 
 	if (fd < 0)
 		return fail(w, "cannot take", step->source);
@@ -208,7 +208,7 @@ static CHILD_SAFE int open_source(struct mounter *w, const struct mount_step *st
 		return fail(w, "cannot look at", step->source);
 	if (step->ino && (st.st_dev != step->dev || st.st_ino != step->ino))
 		return native_fail_changed(w->error_fd, STAGE, step->source);
-	if (set_attributes(fd, step->attributes, AT_RECURSIVE) < 0)
+	if (native_set_attributes(fd, step->attributes, AT_RECURSIVE) < 0)
 		return fail(w, "cannot set the attributes of", step->source);
 	*ret = fd;
 	return 0;
@@ -282,7 +282,7 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 	tmpfs = new_tmpfs("0700", "8192", NULL, MOUNT_ATTR_NOEXEC);
 	bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0 || make_veil_files(resolver) < 0 ||
-	    set_attributes(tmpfs, MOUNT_ATTR_RDONLY, 0) < 0)
+	    native_set_attributes(tmpfs, MOUNT_ATTR_RDONLY, 0) < 0)
 		return fail(w, "cannot make what hides files at", WORKBENCH);
 	for (size_t i = 0; i < w->m->n_steps; i++) {
 		const struct mount_step *step = &w->m->steps[i];
@@ -290,7 +290,7 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 		if (step->kind != MOUNT_VEIL && step->kind != MOUNT_RESOLVER &&
 		    step->kind != MOUNT_HOSTS)
 			continue;
-		w->m->trees[i] = clone_tree(tmpfs, veil_name(step));
+		w->m->trees[i] = native_clone_tree(tmpfs, veil_name(step));
 		if (w->m->trees[i] < 0)
 			return fail(w, "cannot hide", step->path);
 	}
@@ -308,8 +308,9 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 static CHILD_SAFE int open_devices(struct mounter *w)
 {
 	for (size_t i = 0; i < DEVICES; i++) {
-		w->devices[i] = clone_tree(AT_FDCWD, device_nodes[i].path);
-		if (w->devices[i] < 0 || set_attributes(w->devices[i], DEVICE_ATTRIBUTES, 0) < 0)
+		w->devices[i] = native_clone_tree(AT_FDCWD, device_nodes[i].path);
+		if (w->devices[i] < 0 ||
+		    native_set_attributes(w->devices[i], DEVICE_ATTRIBUTES, 0) < 0)
 			return fail(w, "cannot take", device_nodes[i].path);
 	}
 	return 0;
@@ -347,7 +348,7 @@ static CHILD_SAFE int start_root(struct mounter *w)
 		return 0;
 	}
 	w->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (w->root < 0 || set_attributes(w->root, w->m->root_attributes, AT_RECURSIVE) < 0)
+	if (w->root < 0 || native_set_attributes(w->root, w->m->root_attributes, AT_RECURSIVE) < 0)
 		return fail(w, "cannot make read-only", "/");
 	return 0;
 }
@@ -371,12 +372,12 @@ static CHILD_SAFE int attach_new(struct mounter *w, const struct mount_step *ste
 static CHILD_SAFE int make_read_only(struct mounter *w, const char *path)
 {
 	int target = open_below(w, path);
-	int tree = target < 0 ? -1 : clone_tree(target, "");
+	int tree = target < 0 ? -1 : native_clone_tree(target, "");
 	int r;
 
 	if (target < 0 && errno == ENOENT)
 		return 0;
-	r = tree < 0 || set_attributes(tree, MOUNT_ATTR_RDONLY, AT_RECURSIVE) < 0 ||
+	r = tree < 0 || native_set_attributes(tree, MOUNT_ATTR_RDONLY, AT_RECURSIVE) < 0 ||
 	    attach(tree, target) < 0;
 	if (r)
 		return fail(w, "cannot make read-only", path);
@@ -502,7 +503,7 @@ static CHILD_SAFE int do_step(struct mounter *w, size_t i)
 static CHILD_SAFE int seal_path(struct mounter *w, const char *path)
 {
 	int fd = open_below(w, path);
-	int r = fd < 0 ? -1 : set_attributes(fd, MOUNT_ATTR_RDONLY, 0);
+	int r = fd < 0 ? -1 : native_set_attributes(fd, MOUNT_ATTR_RDONLY, 0);
 
 	if (r < 0)
 		return fail(w, "cannot make read-only", *path ? path : "/");

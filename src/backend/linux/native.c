@@ -26,9 +26,9 @@
 #include "base/path.h"
 
 #define stage "native"
-/* The kernel takes no lower pid_max; and, as in run/limits.c, how much above its limit a
- * run may get before it is sampled. */
-#define PID_MAX_LEAST 301
+/* Numbers that the kernel gives to nobody once it has come to the end; and, as in
+ * run/limits.c, how much above its limit a run may get before it is sampled. */
+#define PIDS_RESERVED 300
 #define PIDS_SLACK 32
 #define SAFE_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
@@ -408,7 +408,8 @@ static int prepare_ipc(struct preparation *p, const struct launch *launch)
 	return p->native->shm_pages ? 0 : err_nomem(p->err, stage);
 }
 
-/* Since Linux 6.14 every pid namespace has a limit of its own; before, this is the host's. */
+/* Since Linux 6.14 every pid namespace has a limit of its own; before, this is the host's.
+ * The child looks whether it is another one before it writes. */
 static bool has_own_pid_max(void)
 {
 	unsigned major, minor;
@@ -418,19 +419,30 @@ static bool has_own_pid_max(void)
 	       (major > 6 || (major == 6 && minor >= 14));
 }
 
+/* "" when it cannot be read, NULL: out of memory. */
+static const char *read_pid_max(struct arena *a)
+{
+	char text[32] = "";
+	autoclose int fd = open(NATIVE_PID_MAX, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	return arena_dup(a, (struct str){ text, n > 0 ? (size_t)n : 0 });
+}
+
 /* Behind the samples: root is not held to RLIMIT_NPROC. */
 static int prepare_pids(struct preparation *p, const struct launch *launch)
 {
 	uint64_t procs = policy_number(p->plan->policy, KEY_PROCS);
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	uint64_t least = cpus > 0 && cpus * 8 > PID_MAX_LEAST ? (uint64_t)cpus * 8 : PID_MAX_LEAST;
+	uint64_t least = cpus > 0 ? (uint64_t)cpus * 8 : 0;
 
 	if (!procs || !(launch->clone_flags & CLONE_NEWPID) || !has_own_pid_max())
 		return 0;
-	procs += PIDS_SLACK;
+	procs += PIDS_RESERVED + PIDS_SLACK;
+	p->native->host_pid_max = read_pid_max(p->arena);
 	p->native->pid_max = arena_printf(p->arena, "%llu",
 					  (unsigned long long)(procs > least ? procs : least));
-	return p->native->pid_max ? 0 : err_nomem(p->err, stage);
+	return p->native->pid_max && p->native->host_pid_max ? 0 : err_nomem(p->err, stage);
 }
 
 static int prepare_status(struct preparation *p, struct launch *launch)

@@ -101,6 +101,9 @@ struct native_route {
 
 #define NATIVE_FILTERS_MAX 7
 
+#define NATIVE_STREAMS 3
+#define NATIVE_PID_MAX "/proc/sys/kernel/pid_max"
+
 struct native {
 	const char *uid_map;	/* NULL: the parent writes the maps */
 	const char *gid_map;
@@ -122,7 +125,9 @@ struct native {
 	 * and the filter for a kernel that does not let it be said. */
 	const char *shm_pages;
 	const struct seccomp_program *no_ipc;
-	const char *pid_max;	/* with a limit of processes; NULL: none */
+	/* With a limit of processes: what pid_max becomes, and what it is outside. */
+	const char *pid_max;
+	const char *host_pid_max;
 	const struct seccomp_program *listener; /* loaded after them; NULL: none */
 	bool brokered;		/* hands its namespaces over; needs handover_fd */
 	bool new_keyring;
@@ -133,6 +138,7 @@ struct native {
 	int terminal_fd;
 	int stop_fd;
 	int status_fd;		/* in the child: where init writes the command's wait status */
+	int originals[NATIVE_STREAMS]; /* in init: the streams that were opened again; 0: none */
 	struct spawn_request command;	/* program, argv, envp, cwd, rlimits */
 };
 
@@ -157,6 +163,13 @@ CHILD_SAFE int native_open_terminal(struct native *n, int error_fd);
 CHILD_SAFE int native_take_terminal(const struct native *n, int error_fd);
 CHILD_SAFE int native_enter_foreground(const struct native *n, int error_fd);
 CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd);
+/* A mount of its own of what is there, links not followed: a descriptor or -1. */
+CHILD_SAFE int native_clone_tree(int dir, const char *path);
+CHILD_SAFE int native_set_attributes(int tree, uint64_t attributes, unsigned flags);
+/* In the host's mounts; and when the command has ended, so that the caller's stream is where
+ * the command left it. */
+CHILD_SAFE int native_seal_streams(struct native *n, int error_fd);
+CHILD_SAFE void native_settle_streams(const struct native *n);
 CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
 /* Returns the ruleset's descriptor, -1 when there is no Landlock, or below -1 on
  * failure. */

@@ -107,9 +107,21 @@ CHILD_SAFE void native_limit_ipc(struct native *n)
 	n->filters[n->n_filters++] = n->no_ipc;
 }
 
+/* A new namespace begins with the highest value: another one than the host's is its own, and
+ * the same can be told only from the kernel's version. */
+static CHILD_SAFE bool is_own_pid_max(const char *host)
+{
+	char text[32] = "";
+	int fd = open(NATIVE_PID_MAX, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	return n > 0 && (strcmp(text, host) != 0 || strcmp(text, "4194304\n") == 0);
+}
+
 /* Where it cannot be written (a /proc that is read-only), the samples are alone. */
 CHILD_SAFE void native_limit_pids(const struct native *n)
 {
-	if (n->pid_max)
-		write_setting("/proc/sys/kernel/pid_max", n->pid_max);
+	if (n->pid_max && is_own_pid_max(n->host_pid_max))
+		write_setting(NATIVE_PID_MAX, n->pid_max);
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Standard streams that are files or devices, in the child.
+ *
+ * A descriptor keeps the mount it was opened on, here one of the host: through it a file's
+ * mode and owner can be changed, and it can be opened once more for writing
+ * (/proc/self/fd/0), whatever the mounts of the sandbox say. So a file that is only read,
+ * and a device, are opened again on a read-only mount of their own. A file that is written
+ * stays what it is: its position is shared with whoever else writes there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "backend/linux/native.h"
+
+#define STAGE "streams"
+#define SEALED (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
+
+static const char *const links[] = { "/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2" };
+static const char *const names[] = { "standard input", "standard output", "standard error" };
+
+static CHILD_SAFE bool is_terminal(int fd)
+{
+	struct termios t;
+
+	return ioctl(fd, TCGETS, &t) == 0;
+}
+
+static CHILD_SAFE bool needs_seal(int fd, int flags, const struct stat *st)
+{
+	bool reads = flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY;
+
+	/* Nobody finds a file without a name, whatever its mode is. */
+	if (S_ISREG(st->st_mode))
+		return reads && st->st_nlink;
+	/* Somebody else's device has only its mode to protect it, as on the host. */
+	return (S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode)) && !is_terminal(fd) &&
+	       (geteuid() == 0 || geteuid() == st->st_uid);
+}
+
+static CHILD_SAFE int fail(int fd, int error_fd)
+{
+	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, STAGE,
+				"cannot protect the file that is", names[fd],
+				"pipe it: cat FILE | cordon run ...");
+}
+
+/* A read-only mount of the very file that fd is, or -1. */
+static CHILD_SAFE int clone_sealed(int fd, const struct stat *st)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink(links[fd], path, sizeof(path) - 1);
+	struct stat found;
+	int tree;
+
+	if (n < 0)
+		return -1;
+	path[n] = '\0';
+	tree = native_clone_tree(AT_FDCWD, path);
+	if (tree >= 0 && fstat(tree, &found) == 0 && found.st_dev == st->st_dev &&
+	    found.st_ino == st->st_ino && native_set_attributes(tree, SEALED, 0) == 0)
+		return tree;
+	if (tree >= 0) {
+		close(tree);
+		errno = ESTALE;
+	}
+	return -1;
+}
+
+/* Puts in its place what is opened on such a mount, at the same position. */
+static CHILD_SAFE int seal(int fd, int flags, const struct stat *st)
+{
+	int tree = clone_sealed(fd, st), again;
+	off_t at = lseek(fd, 0, SEEK_CUR);
+
+	/* Through the number of the stream itself, whose link has a name that is known here. */
+	if (tree < 0 || dup2(tree, fd) < 0)
+		return -1;
+	close(tree);
+	again = open(links[fd], (flags & (O_ACCMODE | O_PATH | O_NONBLOCK)) | O_NOCTTY);
+	if (again < 0 || dup2(again, fd) < 0)
+		return -1;
+	close(again);
+	if (at >= 0)
+		lseek(fd, at, SEEK_SET);
+	return 0;
+}
+
+CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
+{
+	for (int fd = 0; fd < NATIVE_STREAMS; fd++) {
+		int original, flags = fcntl(fd, F_GETFL);
+		struct stat st;
+
+		if (flags < 0 || fstat(fd, &st) < 0 || !needs_seal(fd, flags, &st))
+			continue;
+		original = fcntl(fd, F_DUPFD_CLOEXEC, NATIVE_STREAMS);
+		if (original < 0 || seal(fd, flags, &st) < 0)
+			return fail(fd, error_fd);
+		if (n->pid_namespace && S_ISREG(st.st_mode))
+			n->originals[fd] = original;
+		else
+			close(original);
+	}
+	return 0;
+}
+
+CHILD_SAFE void native_settle_streams(const struct native *n)
+{
+	for (int fd = 0; fd < NATIVE_STREAMS; fd++) {
+		off_t at = n->originals[fd] ? lseek(fd, 0, SEEK_CUR) : -1;
+
+		if (at >= 0)
+			lseek(n->originals[fd], at, SEEK_SET);
+	}
+}
