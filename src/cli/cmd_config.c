@@ -27,7 +27,7 @@ static int read_only(struct opts *o, const char *path, struct policy **ret,
 		return r;
 	in = (struct policy_input){
 		.profile = o->value[OPTION_PROFILE], .builtin = &s.builtin, .user = &config,
-		.flags = &o->flags, .places = s.places, .world = &s.world,
+		.settings = s.settings, .flags = &o->flags, .places = s.places, .world = &s.world,
 		.no_sandbox = options.no_sandbox,
 	};
 	return policy_build(o->arena, &in, ret, err);

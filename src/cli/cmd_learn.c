@@ -60,6 +60,12 @@ static int check_merge(const struct lesson *s, struct cordon_error *err)
 {
 	const char *file = s->o->value[OPTION_MERGE];
 
+	if (opts_given(s->o, OPTION_SETTINGS)) {
+		err_set(err, CORDON_E_USAGE, 0, "usage",
+			"a profile that is learned stands on another one, not on --settings");
+		return err_hint(err, "cordon profile import srt makes a profile of the file; "
+				     "then learn with -p");
+	}
 	if (!file || !str_eq(path_last(str_of(file)), STR(".cordon.toml")))
 		return 0;
 	err_set(err, CORDON_E_USAGE, 0, "usage", "a project file may not define profiles: %s",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cordon profile: list, show, check. */
+/* cordon profile: list, show, check; import is import_srt.c. */
 #include <string.h>
 
 #include "base/fd.h"
 #include "cli/check.h"
 #include "cli/cmd.h"
+#include "cli/import_srt.h"
 #include "cli/out.h"
 #include "fmt/json.h"
 #include "fmt/located.h"
@@ -218,14 +219,17 @@ static int profile_show(struct opts *o)
 
 int cmd_profile(struct opts *o)
 {
-	static const char *const names[] = { "list", "show", "check", NULL };
+	static const char *const names[] = { "list", "show", "check", "import", NULL };
+	static const size_t words[] = { 1, 2, 2, 3 };
 	struct cordon_error err;
 	int which = opts_subcommand(o, names, &err);
-	int r = which < 0 ? which : opts_words(o, which ? 2 : 1, which ? 2 : 1, &err);
+	int r = which < 0 ? which : opts_words(o, words[which], words[which], &err);
 
 	if (r < 0)
 		return out_error(o, &err);
 	if (which == 0)
 		return profile_list(o);
-	return which == 1 ? profile_show(o) : check_file(o, o->words.at[1], SOURCE_USER);
+	if (which == 1)
+		return profile_show(o);
+	return which == 2 ? check_file(o, o->words.at[1], SOURCE_USER) : import_srt(o);
 }

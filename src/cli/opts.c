@@ -432,6 +432,7 @@ void opts_situation(const struct opts *o, struct situation_options *ret)
 		.workdir = o->value[OPTION_WORKDIR],
 		.data_dir = o->value[OPTION_DATA_DIR],
 		.profile = o->value[OPTION_PROFILE],
+		.settings = o->value[OPTION_SETTINGS],
 		.no_sandbox = opts_given(o, OPTION_NO_SANDBOX),
 		.make_home = (o->command == &command_rows[COMMAND_run] ||
 			      o->command == &command_rows[COMMAND_learn] ||

@@ -156,7 +156,7 @@ static bool opens_control(const struct policy *before, const struct policy *afte
 	struct match m;
 
 	ruleset_match(before->trusted.rules, object, &m);
-	return m.control.rule || later_run_by(object) ||
+	return (m.control.rule && m.control.rule->flags & RULE_CONTROL) || later_run_by(object) ||
 	       remedy_opens(before->trusted.rules, RULE_CONTROL, before, after);
 }
 

@@ -27,6 +27,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/vec.h"
+#include "fmt/located.h"
 
 #define JSON_DEPTH_LIMIT 64 /* arrays and objects within each other */
 
@@ -36,6 +38,26 @@
  * Strings may hold a NUL (\u0000). *ret is the caller's to json_decref. */
 int json_read(struct str text, const char *name, size_t max, json_t **ret,
 	      struct cordon_error *err);
+
+/* Where the values of a text stand: of each element of an array its first character, of
+ * each member of an object its key. In an arena, which the caller brings. */
+struct json_place {
+	const json_t *in;	/* the array or object */
+	size_t index;
+	struct place at;
+};
+struct json_places {
+	struct arena *arena;
+	VEC(struct json_place) list;
+	size_t offset, cursor;	/* read so far; found last */
+	struct place last;
+};
+/* json_read, which also fills *places. */
+int json_read_placed(struct str text, const char *name, size_t max, struct json_places *places,
+		     json_t **ret, struct cordon_error *err);
+/* The place of the index-th value in a container of that tree; 1:1 when there is none.
+ * Cheap when asked in the order of the text. */
+struct place json_place(struct json_places *places, const json_t *container, size_t index);
 
 /* Sets obj[key] to text, escaped if need be. False when memory is out; what obj then
  * holds must not be shown to anybody. */

@@ -17,6 +17,7 @@ struct in {
 	const char *name;
 	size_t at;
 	unsigned depth;
+	struct json_places *places; /* NULL: nobody asks */
 	struct cordon_error *err;
 };
 
@@ -279,6 +280,37 @@ static int read_word(struct in *in, json_t **ret)
 
 /* Arrays and objects */
 
+/* The value at the cursor is the index-th of the container. What is noted comes in the
+ * order of the text, so each place is counted on from the one before. */
+static int note_place(struct in *in, const json_t *container, size_t index)
+{
+	struct json_places *p = in->places;
+	struct json_place *slot = p ? vec_push(&p->list, p->arena) : NULL;
+
+	if (!p)
+		return 0;
+	if (!slot)
+		return fail_nomem(in);
+	for (; p->offset < in->at; p->offset++)
+		p->last = place_step(p->last, in->text.p[p->offset]);
+	*slot = (struct json_place){ container, index, p->last };
+	return 0;
+}
+
+struct place json_place(struct json_places *places, const json_t *container, size_t index)
+{
+	for (size_t i = 0; i < places->list.n; i++) {
+		size_t at = (places->cursor + i) % places->list.n;
+		const struct json_place *p = &places->list.at[at];
+
+		if (p->in == container && p->index == index) {
+			places->cursor = at;
+			return p->at;
+		}
+	}
+	return (struct place){ 1, 1 };
+}
+
 /* Behind an element: *ret_more says whether another one follows. */
 static int read_separator(struct in *in, char close, bool *ret_more)
 {
@@ -298,7 +330,9 @@ static int read_array(struct in *in, json_t *array)
 	int r = 0;
 
 	while (!r && more) {
-		r = read_value(in, &item);
+		r = note_place(in, array, json_array_size(array));
+		if (!r)
+			r = read_value(in, &item);
 		if (!r && json_array_append_new(array, item) != 0)
 			r = fail_nomem(in);
 		if (!r)
@@ -333,7 +367,10 @@ static int read_member(struct in *in, json_t *object)
 {
 	autobuf struct buf key = { 0 };
 	json_t *value;
-	int r = read_key(in, object, &key);
+	int r = note_place(in, object, json_object_size(object));
+
+	if (!r)
+		r = read_key(in, object, &key);
 
 	if (!r)
 		r = read_value(in, &value);
@@ -408,10 +445,18 @@ static int check_text(struct in *in, size_t max)
 
 int json_read(struct str text, const char *name, size_t max, json_t **ret, struct cordon_error *err)
 {
-	struct in in = { .text = text, .name = name, .err = err };
+	return json_read_placed(text, name, max, NULL, ret, err);
+}
+
+int json_read_placed(struct str text, const char *name, size_t max, struct json_places *places,
+		     json_t **ret, struct cordon_error *err)
+{
+	struct in in = { .text = text, .name = name, .places = places, .err = err };
 	json_t *value;
 	int r = check_text(&in, max);
 
+	if (places)
+		places->last = (struct place){ 1, 1 };
 	skip_space(&in);
 	if (!r)
 		r = read_value(&in, &value);

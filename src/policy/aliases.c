@@ -6,7 +6,7 @@
 static bool closes(const struct rule *rule)
 {
 	return rule->kind != RULE_GLOB && !(rule->flags & RULE_VIA_LINK) &&
-	       (rule->right == RIGHT_DENY || rule->flags & RULE_CONTROL);
+	       (rule->right == RIGHT_DENY || rule->flags & (RULE_CONTROL | RULE_CAP));
 }
 
 static int add_alias(struct builder *b, struct ruleset *set, struct rule rule, struct str path)

@@ -209,30 +209,55 @@ static int close_own_home(struct builder *b)
 	return ruleset_add(p->own, &rule, b->err);
 }
 
-/* A project file narrows the next run too, wherever above the workdir it lies. */
-static int keep_projects(struct builder *b)
+static int keep_file(struct builder *b, const char *path, const char *what)
 {
-	for (const struct config *c = b->in->project; c; c = c->above) {
-		struct rule rule = {
-			.right = RIGHT_READ,
-			.kind = RULE_SUBTREE,
-			.flags = RULE_CONTROL | RULE_OPTIONAL,
-			.origin = { SOURCE_PROFILE, "the project file itself", 0, 0 },
-			.path = str_of(c->origin.file),
-		};
-		struct str real;
-		int r;
+	struct ruleset *rules = b->policy->trusted.rules;
+	struct rule rule = {
+		.right = RIGHT_READ,
+		.kind = RULE_SUBTREE,
+		.flags = RULE_CONTROL | RULE_OPTIONAL,
+		.origin = { SOURCE_PROFILE, what, 0, 0 },
+		.path = str_of(path),
+		.spelled = str_of(path),
+	};
+	struct str real;
+	int r;
 
-		/* What is read from elsewhere to be checked has no place. */
-		if (!path_is_normal(rule.path))
-			continue;
-		rule.spelled = rule.path;
-		r = b->in->world->resolve(b->in->world, b->arena, rule.path, &real, &rule.node,
-					  b->err);
-		if (r == 0)
-			r = ruleset_add(b->policy->trusted.rules, &rule, b->err);
-		if (r < 0)
-			return r;
+	/* What is read from elsewhere to be checked has no place. */
+	if (!path_is_normal(rule.path))
+		return 0;
+	r = b->in->world->resolve(b->in->world, b->arena, rule.path, &real, &rule.node, b->err);
+	if (r == 0)
+		r = ruleset_add(rules, &rule, b->err);
+	if (r < 0 || str_eq(real, rule.path))
+		return r;
+	rule.path = real;
+	rule.flags |= RULE_ALIAS;
+	return ruleset_add(rules, &rule, b->err);
+}
+
+/* What decides on the next run too: project files, wherever above the workdir they lie, and
+ * the settings that were named. */
+static int keep_policy_files(struct builder *b)
+{
+	int r = 0;
+
+	for (const struct config *c = b->in->project; c && r == 0; c = c->above)
+		r = keep_file(b, c->origin.file, "the project file itself");
+	if (r == 0 && b->in->settings)
+		r = keep_file(b, b->in->settings->file, "the settings file itself");
+	return r;
+}
+
+/* What the file says that has no place in the policy, said once. */
+static int tell_settings(struct builder *b)
+{
+	for (size_t i = 0; b->in->settings && i < b->in->settings->warnings.n; i++) {
+		const char **slot = vec_push(&b->policy->warnings, b->arena);
+
+		if (!slot)
+			return err_nomem(b->err, "policy");
+		*slot = b->in->settings->warnings.at[i];
 	}
 	return 0;
 }
@@ -528,7 +553,7 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 	if (r == 0)
 		r = close_own_home(&b);
 	if (r == 0)
-		r = keep_projects(&b);
+		r = keep_policy_files(&b);
 	if (r == 0)
 		r = add_git_data(&b);
 	if (r == 0)
@@ -539,6 +564,8 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 		r = build_caches(&b);
 	if (r == 0)
 		r = build_shared_tmp(&b);
+	if (r == 0)
+		r = tell_settings(&b);
 	if (r == 0)
 		r = policy_warn(p, err);
 	if (r < 0)

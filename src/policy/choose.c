@@ -137,7 +137,7 @@ static void set_unconfined(struct builder *b, const char *reason)
 	b->policy->unconfined_reason = reason;
 }
 
-/* --mode or --profile, then default_profile. The setting "mode" in a file is what a
+/* --mode, --profile or --settings, then default_profile. The setting "mode" in a file is what a
  * provider is told; it chooses nothing, for writing a default down must not widen. */
 static int choose_profile(struct builder *b, struct str *ret, const struct origin **ret_wanted)
 {
@@ -154,6 +154,16 @@ static int choose_profile(struct builder *b, struct str *ret, const struct origi
 	if (b->in->profile && mode)
 		return err_set(b->err, CORDON_E_USAGE, 0, "policy",
 			       "--mode and --profile both choose a profile; give one of them");
+	if (b->in->settings && (b->in->profile || mode)) {
+		err_set(b->err, CORDON_E_USAGE, 0, "policy",
+			"--settings brings a whole policy, and %s another; give one of them",
+			mode ? "--mode" : "--profile");
+		return err_hint(b->err, "flags such as --allow-write go with both");
+	}
+	if (b->in->settings) {
+		*ret = STR(SRT_PROFILE);
+		return 0;
+	}
 	if (mode) {
 		if (mode->number == MODE_RWX)
 			set_unconfined(b, "mode rwx");
@@ -180,6 +190,8 @@ int build_collect_layers(struct builder *b)
 		r = push_layer(b, &b->in->system->sandbox);
 	if (r == 0 && b->in->user)
 		r = push_layer(b, &b->in->user->sandbox);
+	if (r == 0 && b->in->settings)
+		r = push_layer(b, &b->in->settings->layer);
 	if (r == 0 && b->in->flags)
 		r = push_layer(b, b->in->flags);
 	if (r < 0)

@@ -213,6 +213,22 @@ static int add_checked(struct arena *a, struct layer *layer, struct statement s,
 	return r < 0 ? r : push(a, layer, &s, err);
 }
 
+int layer_add_item(struct arena *a, struct layer *layer, enum key key, struct str text,
+		   const struct origin *origin, struct cordon_error *err)
+{
+	struct statement s = { .key = key, .text = text, .origin = *origin };
+
+	return add_checked(a, layer, s, err);
+}
+
+int layer_add_empty(struct arena *a, struct layer *layer, enum key key,
+		    const struct origin *origin, struct cordon_error *err)
+{
+	struct statement s = { .key = key, .empty = true, .origin = *origin };
+
+	return push(a, layer, &s, err);
+}
+
 static bool takes_several(enum key_type type)
 {
 	return type == TYPE_NETWORK || type == TYPE_HOSTS || type == TYPE_NAMES ||

@@ -24,6 +24,7 @@ struct statement {
 	struct str text;	/* a path, host, name or NAME=VALUE; as written */
 	uint64_t number;	/* bool, choice, milliseconds, bytes, count, port */
 	bool empty;		/* the list was given without elements */
+	bool cap;		/* of a read: takes writing away and gives nothing */
 	struct origin origin;
 };
 
@@ -39,6 +40,12 @@ struct layer {
  * an error except for NETWORK, where it means "on". */
 int layer_add_text(struct arena *a, struct layer *layer, enum key key, struct str text,
 		   const struct origin *origin, struct cordon_error *err);
+/* One element of a list, taken whole: no commas, no words such as "on". */
+int layer_add_item(struct arena *a, struct layer *layer, enum key key, struct str text,
+		   const struct origin *origin, struct cordon_error *err);
+/* The list was given and has no elements. */
+int layer_add_empty(struct arena *a, struct layer *layer, enum key key,
+		    const struct origin *origin, struct cordon_error *err);
 /* Reads one TOML value; messages start with the place of the fault. */
 int layer_add_toml(struct arena *a, struct layer *layer, enum key key, bool by_alias,
 		   const struct toml_value *value, const struct origin *origin,

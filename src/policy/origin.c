@@ -8,9 +8,9 @@
 #include "fmt/located.h"
 
 static const char *const source_names[] = {
-	[SOURCE_PROFILE] = "profile", [SOURCE_SYSTEM] = "system",   [SOURCE_USER] = "user",
-	[SOURCE_FLAGS] = "flags",     [SOURCE_PROJECT] = "project", [SOURCE_LOCKED] = "locked",
-	[SOURCE_CORDON] = "cordon",
+	[SOURCE_PROFILE] = "profile",	[SOURCE_SYSTEM] = "system", [SOURCE_USER] = "user",
+	[SOURCE_SETTINGS] = "settings", [SOURCE_FLAGS] = "flags",   [SOURCE_PROJECT] = "project",
+	[SOURCE_LOCKED] = "locked",	[SOURCE_CORDON] = "cordon",
 };
 
 const char *source_to_string(enum source source)

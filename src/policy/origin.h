@@ -13,6 +13,7 @@ enum source {
 	SOURCE_PROFILE,
 	SOURCE_SYSTEM,
 	SOURCE_USER,
+	SOURCE_SETTINGS,	/* a file of another tool, named by a flag */
 	SOURCE_FLAGS,
 	SOURCE_PROJECT,	/* narrows only */
 	SOURCE_LOCKED,	/* system rules that nothing may undo */

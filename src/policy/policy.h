@@ -19,6 +19,7 @@
 #include "policy/keys.h"
 #include "policy/layer.h"
 #include "policy/rules.h"
+#include "policy/srt.h"
 #include "policy/world.h"
 
 /* The value of one scalar setting and where it was said. */
@@ -79,6 +80,7 @@ struct policy_input {
 	const struct config *system;	/* NULL: no such file */
 	const struct config *user;
 	const struct config *project;	/* the nearest; each narrows, and those `above` it */
+	const struct srt_settings *settings;	/* --settings; NULL: none */
 	const struct layer *flags;	/* NULL: none */
 	struct places places;
 	const struct world *world;

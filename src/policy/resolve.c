@@ -318,7 +318,8 @@ static bool led_astray(const struct expansion *x, const struct rule *rule, struc
 {
 	struct str workdir = x->places->workdir;
 
-	return rule->right != RIGHT_DENY && rule->origin.source != SOURCE_PROFILE &&
+	return rule->right != RIGHT_DENY && !(rule->flags & RULE_CAP) &&
+	       rule->origin.source != SOURCE_PROFILE &&
 	       rule->origin.source != SOURCE_PROJECT && path_below(rule->path, workdir) &&
 	       !path_below(real, workdir);
 }
@@ -553,6 +554,8 @@ int resolve_statement(struct arena *a, const struct world *world, const struct p
 		.flags = statement->origin.source == SOURCE_PROFILE ? RULE_OPTIONAL : 0,
 	};
 
+	if (statement->cap)
+		rule.flags |= RULE_CAP;
 	if (str_starts(statement->text, STR("@")))
 		return add_set(&x, set, rule, statement->text);
 	return add_text(&x, set, rule, statement->text);

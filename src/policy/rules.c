@@ -414,13 +414,13 @@ static void offer(struct hit *hit, const struct rule *rule, size_t depth)
 
 static void offer_rule(struct match *m, const struct rule *rule, size_t depth)
 {
-	bool opens = rule->origin.source == SOURCE_USER || rule->origin.source == SOURCE_FLAGS ||
+	bool opens = (rule->origin.source >= SOURCE_USER && rule->origin.source <= SOURCE_FLAGS) ||
 		     rule->flags & RULE_HARMLESS;
 
 	/* A control rule takes writing away and gives nothing: where a link of that name
 	 * leads is up to whoever made the workdir. */
-	if (rule->flags & RULE_CONTROL && rule->right == RIGHT_READ &&
-	    rule->origin.source == SOURCE_PROFILE) {
+	if (rule->flags & RULE_CAP || (rule->flags & RULE_CONTROL && rule->right == RIGHT_READ &&
+				       rule->origin.source == SOURCE_PROFILE)) {
 		offer(&m->control, rule, depth);
 		return;
 	}

@@ -39,6 +39,7 @@ enum rule_flag {
 	RULE_PRIVATE = 16,	/* the sandbox's own /tmp, /dev, /proc: not the host's */
 	RULE_HARMLESS = 32,	/* an exception inside a secret */
 	RULE_CACHE = 128,	/* private, and kept for the project */
+	RULE_CAP = 256,		/* takes writing away and gives nothing */
 };
 
 enum node_type { NODE_ABSENT, NODE_FILE, NODE_DIR, NODE_SYMLINK, NODE_SOCKET, NODE_OTHER };

@@ -48,7 +48,7 @@ static int opened_secret(const struct policy *p, const struct rule *rule, const 
 
 	*ret = NULL;
 	if (rule->origin.source < SOURCE_USER || rule->right == RIGHT_DENY ||
-	    rule->flags & RULE_ALIAS)
+	    rule->flags & (RULE_ALIAS | RULE_CAP))
 		return 0;
 	if (rule->kind == RULE_GLOB)
 		return secret_by_glob(p, rule, ret, err);
@@ -78,6 +78,9 @@ static bool may_be_absent(const struct policy *p, const struct rule *rule)
 {
 	enum source source = rule->origin.source;
 
+	/* srt takes what is not there for nothing to do. */
+	if (source == SOURCE_SETTINGS)
+		return true;
 	if (source == SOURCE_SYSTEM || source == SOURCE_USER)
 		return rule->right == RIGHT_DENY || rule->right == RIGHT_READ;
 	return source == SOURCE_FLAGS && rule->right == RIGHT_WRITE &&

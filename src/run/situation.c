@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -204,6 +205,25 @@ static int read_files(struct situation *s, struct cordon_error *err)
 	return r < 0 ? r : read_projects(s, err);
 }
 
+/* The name is kept in full, for the file is protected under it. */
+static int read_settings(struct situation *s, const char *path, struct cordon_error *err)
+{
+	char *full = realpath(path, NULL), *file;
+	struct str text;
+	int r;
+
+	if (!full)
+		return err_set(err, CORDON_E_CONFIG, errno, stage, "--settings %s", path);
+	file = arena_dup(s->arena, str_of(full));
+	free(full);
+	s->settings = arena_new(s->arena, struct srt_settings);
+	if (!file || !s->settings)
+		return err_nomem(err, stage);
+	r = fd_read_file(s->arena, file, SRT_BYTES_MAX, &text, err);
+	return r < 0 ? at_start(file, err)
+		     : srt_read(s->arena, text, file, &s->places, &s->world, s->settings, err);
+}
+
 static const struct config *if_present(const struct config_file *file)
 {
 	return file->present ? &file->config : NULL;
@@ -216,6 +236,7 @@ struct policy_input situation_input(const struct situation *s)
 		.system = if_present(&s->system),
 		.user = if_present(&s->user),
 		.project = s->projects.n ? &s->projects.at[0]->config : NULL,
+		.settings = s->settings,
 		.places = s->places,
 		.world = &s->world,
 		.environ = s->environ,
@@ -297,6 +318,8 @@ int situation_read(struct arena *a, const struct situation_options *options, str
 		r = profiles_load_defaults(a, &s.builtin, err);
 	if (r == 0 && !options->no_files)
 		r = read_files(&s, err);
+	if (r == 0 && options->settings)
+		r = read_settings(&s, options->settings, err);
 	if (r < 0)
 		return r;
 	in = situation_input(&s);

@@ -23,6 +23,7 @@ struct situation_options {
 	const char *workdir;	/* -C; NULL: the current directory */
 	const char *data_dir;	/* NULL: the workdir */
 	const char *profile;	/* NULL: configuration decides */
+	const char *settings;	/* a settings file of srt; NULL: none */
 	bool no_sandbox;
 	bool make_home;		/* make cordon's home where a command could make it first */
 	bool no_files;		/* read no configuration file: built-in profiles only */
@@ -44,6 +45,7 @@ struct situation {
 	struct config builtin;
 	struct config_file system, user;
 	VEC(struct config_file *) projects;	/* that exist, the nearest first */
+	struct srt_settings *settings;	/* NULL: none was named */
 	struct policy *policy;
 	const char *const *environ;
 };

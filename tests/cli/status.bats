@@ -74,7 +74,7 @@ load helper
 	assert_matches 'Profile in force: moderate, which can'
 	run cordon doctor --json
 	assert_json '[.capabilities[].name] | index("landlock") and index("bwrap")'
-	assert_json '.profiles | map(.profile) | sort == ["agent", "custom", "moderate", "permissive", "shell", "strict"]'
+	assert_json '.profiles | map(.profile) | sort == ["agent", "custom", "moderate", "permissive", "shell", "srt", "strict"]'
 	assert_json 'all(.profiles[]; .backend == null or has("degraded"))'
 	if [ "$(jq .enforceable <<<"$output")" = true ]; then
 		assert_status 0

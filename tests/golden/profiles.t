@@ -26,6 +26,7 @@ place data /home/u/.local/share/agent
 policy strict --profile strict
 policy moderate --profile moderate
 policy permissive --profile permissive
+policy srt --profile srt
 policy shell --profile shell
 policy agent --profile agent
 policy custom --profile custom
