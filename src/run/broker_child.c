@@ -59,16 +59,21 @@ int call_check(const struct call *c)
 
 /* Our own copy is closed before the caller goes on: it would be one that is open for
  * writing when the caller executes the file. */
-static int64_t inject(uint64_t id, int fd, bool cloexec)
+static int64_t inject(const struct broker *b, struct broker_waiting to, int fd, bool cloexec)
 {
 	struct seccomp_notif_addfd add = {
-		.id = id,
+		.id = to.id,
 		.srcfd = (uint32_t)fd,
 		.newfd_flags = cloexec ? O_CLOEXEC : 0,
 	};
-	int got = ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-	int64_t r = got < 0 ? -errno : got;
+	struct broker_near near;
+	int64_t r;
+	int got;
 
+	broker_draw_near(b, to.id, to.tid, &near);
+	got = ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	r = got < 0 ? -errno : got;
+	broker_let_go(b, &near);
 	fd_close(&fd);
 	return r;
 }
@@ -90,16 +95,17 @@ static void let_go_on(uint64_t id)
 	send_answer(&out);
 }
 
-void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec)
+void broker_answer(const struct broker *b, struct broker_waiting to, int64_t value, int fd,
+		   bool cloexec)
 {
 	union notify_answer out;
 
 	if (fd >= 0 && value >= 0)
-		value = inject(id, fd, cloexec);
+		value = inject(b, to, fd, cloexec);
 	else
 		fd_close(&fd);
 	memset(&out, 0, sizeof(out));
-	out.answer.id = id;
+	out.answer.id = to.id;
 	if (value < 0)
 		out.answer.error = (int32_t)value;
 	else
@@ -115,20 +121,34 @@ static const struct broker_row *row_of(int nr)
 	return NULL;
 }
 
+/* Its path is written before it is read: there is no need to clear a page for each call. */
+static void call_init(struct call *c, struct broker *b, const struct seccomp_notif *notif)
+{
+	c->broker = b;
+	c->notif = notif;
+	c->row = row_of(notif->data.nr);
+	c->target = (struct target){ .view = &b->view, .tid = (pid_t)notif->pid };
+	c->path[0] = '\0';
+	c->cwd = c->fd = -1;
+	c->cloexec = c->told = c->allowed = false;
+}
+
 static void serve(struct broker *b, const struct seccomp_notif *notif)
 {
-	struct call c = { .broker = b, .notif = notif, .row = row_of(notif->data.nr), .fd = -1 };
+	struct call c;
 	int64_t value = -ENOSYS;
 
-	c.target = (struct target){ .view = &b->view, .tid = (pid_t)notif->pid };
+	call_init(&c, b, notif);
 	/* Without a number it is in no pid namespace of ours. */
 	if (c.target.tid > 0)
 		value = c.row ? c.row->how(&c) : broker_refused(&c);
 	call_observe(&c, value);
+	fd_close(&c.cwd);
 	if (value == BROKER_GO_ON)
 		let_go_on(notif->id);
 	else if (value != BROKER_LATER)
-		broker_answer(notif->id, value, c.fd, c.cloexec);
+		broker_answer(b, (struct broker_waiting){ notif->id, c.target.tid }, value, c.fd,
+			      c.cloexec);
 }
 
 /* --- the loop -------------------------------------------------------------------------- */
@@ -322,10 +342,11 @@ int broker_child(void *data, int error_fd)
 	int r = become(&b, error_fd);
 
 	for (size_t i = 0; i < BROKER_CALLERS; i++)
-		b.callers[i].proc = -1;
+		b.callers[i].proc = b.callers[i].pidfd = -1;
 	if (r < 0)
 		return r;
 	b.in->observer->inside = true;
+	broker_near_init(&b);
 	notify_hurry(BROKER_FD_LISTENER);
 	close(error_fd);
 	run(&b);

@@ -4,6 +4,7 @@
 #define CORDON_RUN_BROKER_IN_H
 
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -69,9 +70,11 @@ struct broker_job;
 
 /* What is kept of who called before. */
 struct broker_caller {
-	pid_t tid; /* 0: nobody */
-	int proc;  /* its directory in /proc */
-	int umask; /* -1: not known */
+	pid_t tid;     /* 0: nobody */
+	int proc;      /* its directory in /proc */
+	int pidfd;     /* -1: not opened yet */
+	int umask;     /* -1: not known */
+	uint64_t seen; /* the call at which it was found to be there, still */
 };
 
 struct broker_umask {
@@ -79,8 +82,15 @@ struct broker_umask {
 	int umask;
 };
 
+struct broker_cpus {
+	bool usable;
+	cpu_set_t own;	 /* the broker's */
+	cpu_set_t every; /* all that it could have */
+};
+
 struct broker {
 	const struct broker_input *in;
+	struct broker_cpus cpus;
 	struct target_view view;
 	uint64_t *mounts; /* ids of the sandbox's mounts, in order */
 	size_t n_mounts;
@@ -108,9 +118,11 @@ struct call {
 	const struct broker_row *row;
 	struct target target;
 	char path[PATH_MAX];
-	int fd; /* what is to be put into the caller's table; -1: nothing */
+	int cwd; /* the caller's working directory, O_PATH; -1: not opened yet */
+	int fd;	 /* what is to be put into the caller's table; -1: nothing */
 	bool cloexec;
-	bool told; /* the refusal is noted */
+	bool told;    /* the refusal is noted */
+	bool allowed; /* by the policy; what fails then is not its doing */
 };
 
 /* Answers beside a value from 0 on and an errno, negative. */
@@ -144,13 +156,20 @@ void object_close(struct object *o);
 int object_find(struct call *c, int dirfd, const char *path, bool follow, struct object *ret);
 /* The object that c->path names, for a call that does not make it. */
 int object_find_existing(struct call *c, bool follow, struct object *ret);
-/* The object behind a descriptor of the caller's; fd stays the broker's own. */
+/* For a call that makes or takes away the name itself: whether there is one is not looked at,
+ * as the kernel will say. Only what has no name is known to exist. */
+int object_find_name(struct call *c, int dirfd, const char *path, struct object *ret);
+/* Looks whether it exists: 0, also when it does not, or -errno. */
+int object_look(struct object *o);
+/* The object behind a descriptor, which belongs to it from then on, also on failure. */
 int object_of_fd(struct call *c, int fd, struct object *ret);
 /* An O_PATH descriptor of the object, or -errno. */
 int object_hold(const struct object *o);
 /* The same as a name below /proc, to be used with BROKER_FD_PROC. */
 void object_link(int fd, char text[32]);
 
+/* Does the policy allow it? */
+bool object_may(struct call *c, const struct object *o, enum policy_op op);
 /* 0, or the errno of a refusal, negative, which is noted. */
 int object_allow(struct call *c, const struct object *o, enum policy_op op);
 int object_refuse(struct call *c, const struct object *o, struct str path, enum violation_op op);
@@ -169,7 +188,7 @@ void call_observe(struct call *c, int64_t value);
 /* Opens something below the caller's directory in /proc, O_PATH: -1 with errno. */
 int call_open(const struct call *c, const char *what);
 void broker_changes_umask(struct broker *b, pid_t tid, int mask);
-/* A copy of the caller's descriptor, or -errno. */
+/* A copy of the caller's descriptor, or -errno. Whose it was is known after call_check. */
 int call_take_fd(const struct call *c, int fd);
 /* Makes the broker's umask the caller's: 0 or -errno. */
 int call_take_umask(const struct call *c);
@@ -197,8 +216,26 @@ void broker_check_jobs(struct broker *b);
 bool broker_waits(uint64_t id); /* does the call still wait? */
 /* Takes the one capability that is not the command's, or lays it down: 0, or -1 with errno. */
 int broker_look(const struct broker *b, bool may);
-/* Answers a call; fd < 0: nothing to put in place. Closes fd. */
-void broker_answer(uint64_t id, int64_t value, int fd, bool cloexec);
+/* Answers a call of tid; fd < 0: nothing to put in place. Closes fd. */
+struct broker_waiting {
+	uint64_t id;
+	pid_t tid;
+};
+void broker_answer(const struct broker *b, struct broker_waiting to, int64_t value, int fd,
+		   bool cloexec);
+
+/* --- broker and caller on one processor ------------------------------------------------ */
+
+struct broker_near {
+	bool held;
+	pid_t tid;
+	cpu_set_t was, here; /* of the caller */
+};
+
+void broker_near_init(struct broker *b);
+/* Where that cannot be had, nothing is held, and all goes on. */
+void broker_draw_near(const struct broker *b, uint64_t id, pid_t tid, struct broker_near *ret);
+void broker_let_go(const struct broker *b, const struct broker_near *near);
 
 /* --- the calls ---------------------------------------------------------------------- */
 

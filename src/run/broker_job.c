@@ -26,8 +26,7 @@
 enum { JOB_FD_WORK = BROKER_FD_PROC + 1, JOB_FD_ANSWER };
 
 struct broker_job {
-	uint64_t id;
-	pid_t tid;
+	struct broker_waiting caller;
 	bool cloexec;
 	int answer;
 	struct spawned child;
@@ -90,8 +89,7 @@ int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 		return -ENFILE;
 	}
 	theirs = ends[1];
-	*job = (struct broker_job){ .id = c->notif->id,
-				    .tid = c->target.tid,
+	*job = (struct broker_job){ .caller = { c->notif->id, c->target.tid },
 				    .cloexec = c->cloexec,
 				    .answer = ends[0] };
 	r = start(work, theirs, &job->child);
@@ -145,9 +143,9 @@ void broker_finish_job(struct broker *b, size_t i)
 		return;
 	/* A job that ended without a word has not done it. */
 	if (got == (ssize_t)sizeof(value))
-		broker_answer(job->id, value, fd_in(&m), job->cloexec);
+		broker_answer(b, job->caller, value, fd_in(&m), job->cloexec);
 	else
-		broker_answer(job->id, -EACCES, -1, false);
+		broker_answer(b, job->caller, -EACCES, -1, false);
 	end_job(b, i);
 }
 
@@ -156,16 +154,16 @@ void broker_check_jobs(struct broker *b)
 	for (size_t i = b->n_jobs; i-- > 0;) {
 		size_t before = b->n_jobs;
 		const struct broker_job *job = b->jobs[i];
-		bool waits = broker_waits(job->id);
+		bool waits = broker_waits(job->caller.id);
 
-		if (waits && !call_has_signal(job->tid))
+		if (waits && !call_has_signal(job->caller.tid))
 			continue;
 		/* What is done is done. */
 		broker_finish_job(b, i);
 		if (b->n_jobs != before)
 			continue;
 		if (waits)
-			broker_answer(job->id, -RESTART, -1, false);
+			broker_answer(b, job->caller, -RESTART, -1, false);
 		end_job(b, i);
 	}
 }

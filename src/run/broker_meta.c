@@ -33,7 +33,7 @@ static int64_t result(int r)
 /* What is to be changed: a descriptor of the caller's itself, or an O_PATH one. */
 struct subject {
 	struct object object;
-	int fd;
+	int fd; /* with by_fd, the object's */
 	bool by_fd;
 	char link[32]; /* leads to it, below /proc */
 };
@@ -41,7 +41,8 @@ struct subject {
 static void subject_close(struct subject *s)
 {
 	object_close(&s->object);
-	fd_close(&s->fd);
+	if (!s->by_fd)
+		fd_close(&s->fd);
 }
 #define autosubject \
 	__attribute__((cleanup(subject_close))) struct subject s = { .object.place.dir = -1, \
@@ -63,6 +64,7 @@ static int take_subject(struct call *c, int fd, struct subject *s)
 	s->fd = call_take_fd(c, fd);
 	if (s->fd < 0)
 		return s->fd;
+	/* Not before judge is it known to be the caller's: nothing is changed until then. */
 	r = object_of_fd(c, s->fd, &s->object);
 	return r < 0 ? r : judge(c, s);
 }

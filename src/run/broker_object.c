@@ -144,10 +144,12 @@ static int name_in(const struct broker *b, struct object *o)
 }
 
 /* The name in the place as it is, a link as a link. */
-static int look_for(struct object *o)
+int object_look(struct object *o)
 {
 	struct stat st;
 
+	if (!*o->place.name)
+		return 0;
 	if (fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	o->exists = true;
@@ -176,51 +178,80 @@ static void object_init(struct object *o)
 	o->path = (struct str){ o->text, 0 };
 }
 
-/* Where a path starts: a descriptor of its own, or -errno. */
-static int open_base(const struct call *c, int dirfd, bool absolute)
+/* A directory of the caller's, for who may look at it but not take from it. */
+static int look_up_fd(const struct call *c, int dirfd)
 {
-	char what[32] = "cwd";
+	char what[32];
 	int fd;
 
-	if (absolute)
-		fd = openat(c->broker->view.root, ".", O_PATH | O_CLOEXEC);
-	else if (dirfd < 0 && dirfd != AT_FDCWD)
-		return -EBADF;
-	else {
-		if (dirfd >= 0)
-			snprintf(what, sizeof(what), "fd/%d", dirfd);
-		fd = call_open(c, what);
-	}
+	snprintf(what, sizeof(what), "fd/%d", dirfd);
+	fd = call_open(c, what);
 	if (fd < 0)
-		return errno == ENOENT && dirfd >= 0 ? -EBADF : -errno;
+		return errno == ENOENT ? -EBADF : -errno;
 	return fd;
 }
 
-/* The directory at the n bytes of text below base, which is closed. */
-static int open_parent(int base, const char *text, size_t n)
+/* Where a path starts: a descriptor of its own, or -errno. */
+static int open_base(const struct call *c, int dirfd, bool absolute)
+{
+	int fd;
+
+	if (!absolute && dirfd != AT_FDCWD) {
+		fd = dirfd < 0 ? -EBADF : call_take_fd(c, dirfd);
+		return fd == -EACCES ? look_up_fd(c, dirfd) : fd;
+	}
+	fd = absolute ? openat(c->broker->view.root, ".", O_PATH | O_CLOEXEC) : call_open(c, "cwd");
+	return fd < 0 ? -errno : fd;
+}
+
+/* The same, to be looked at only; *ret_own is to be closed. Of the two paths of a call both
+ * may start in the working directory. */
+static int use_base(struct call *c, int dirfd, bool absolute, int *ret_own)
+{
+	if (absolute)
+		return c->broker->view.root;
+	if (dirfd != AT_FDCWD)
+		return *ret_own = open_base(c, dirfd, false);
+	if (c->cwd < 0)
+		c->cwd = open_base(c, dirfd, false);
+	return c->cwd;
+}
+
+/* The directory at the n bytes of text below the base, or -errno. */
+static int open_parent(struct call *c, int dirfd, bool absolute, struct str text)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				.resolve = RESOLVE_NO_SYMLINKS };
 	char parent[PATH_MAX];
+	autoclose int own = -1;
 	int fd;
 
-	if (n == 0)
-		return base;
-	memcpy(parent, text, n);
-	parent[n] = '\0';
-	fd = (int)syscall(SYS_openat2, base, parent, &how, sizeof(how));
-	close(base);
-	return fd;
+	if (!text.n)
+		return open_base(c, dirfd, absolute);
+	fd = use_base(c, dirfd, absolute, &own);
+	if (fd < 0)
+		return fd;
+	memcpy(parent, text.p, text.n);
+	parent[text.n] = '\0';
+	fd = (int)syscall(SYS_openat2, fd, parent, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
 }
 
 #define NOT_QUICKLY 1
 
+enum last_part {
+	LAST_FOLLOWED,
+	LAST_LOOKED_AT,
+	LAST_NAMED, /* object_find_name */
+};
+
 /* In one step, where no link is on the way: the usual case. */
-static int find_quickly(struct call *c, int dirfd, const char *path, bool follow,
+static int find_quickly(struct call *c, int dirfd, const char *path, enum last_part last,
 			struct object *ret)
 {
 	size_t end = strlen(path), start;
 	const char *from = path + strspn(path, "/");
+	struct str parent;
 	int r;
 
 	if (end == 0 || end >= PATH_MAX)
@@ -232,33 +263,42 @@ static int find_quickly(struct call *c, int dirfd, const char *path, bool follow
 		;
 	if (end == start || end - start > NAME_MAX || path[end - 1] == '.')
 		return NOT_QUICKLY;
-	r = open_base(c, dirfd, path[0] == '/');
+	parent = (struct str){ from, path + start > from ? (size_t)(path + start - from) : 0 };
+	r = open_parent(c, dirfd, path[0] == '/', parent);
 	if (r < 0)
-		return r;
-	r = open_parent(r, from, path + start > from ? (size_t)(path + start - from) : 0);
-	if (r < 0)
-		return errno == ELOOP ? NOT_QUICKLY : -errno;
+		return r == -ELOOP ? NOT_QUICKLY : r;
 	ret->place.dir = r;
 	memcpy(ret->place.name, path + start, end - start);
 	ret->place.name[end - start] = '\0';
-	r = look_for(ret);
-	return r == 0 && follow && ret->exists && S_ISLNK(ret->mode) ? NOT_QUICKLY : r;
+	r = last == LAST_NAMED ? 0 : object_look(ret);
+	return r == 0 && last == LAST_FOLLOWED && S_ISLNK(ret->mode) ? NOT_QUICKLY : r;
 }
 
-int object_find(struct call *c, int dirfd, const char *path, bool follow, struct object *ret)
+static int find(struct call *c, int dirfd, const char *path, enum last_part last,
+		struct object *ret)
 {
 	int r;
 
 	object_init(ret);
-	r = find_quickly(c, dirfd, path, follow, ret);
+	r = find_quickly(c, dirfd, path, last, ret);
 	if (r == NOT_QUICKLY) {
 		fd_close(&ret->place.dir);
 		object_init(ret);
-		r = target_resolve(&c->target, dirfd, path, follow, &ret->place);
-		if (r == 0 && *ret->place.name)
-			r = look_for(ret);
+		r = target_resolve(&c->target, dirfd, path, last == LAST_FOLLOWED, &ret->place);
+		if (r == 0 && last != LAST_NAMED)
+			r = object_look(ret);
 	}
 	return r < 0 ? r : name_object(c->broker, ret);
+}
+
+int object_find(struct call *c, int dirfd, const char *path, bool follow, struct object *ret)
+{
+	return find(c, dirfd, path, follow ? LAST_FOLLOWED : LAST_LOOKED_AT, ret);
+}
+
+int object_find_name(struct call *c, int dirfd, const char *path, struct object *ret)
+{
+	return find(c, dirfd, path, LAST_NAMED, ret);
 }
 
 int object_find_existing(struct call *c, bool follow, struct object *ret)
@@ -275,9 +315,7 @@ int object_find_existing(struct call *c, bool follow, struct object *ret)
 int object_of_fd(struct call *c, int fd, struct object *ret)
 {
 	object_init(ret);
-	ret->place.dir = fcntl(fd, F_DUPFD_CLOEXEC, BROKER_FD_END);
-	if (ret->place.dir < 0)
-		return -errno;
+	ret->place.dir = fd;
 	return name_object(c->broker, ret);
 }
 
@@ -336,12 +374,19 @@ static bool only_leads(const struct object *o, enum policy_op op, const struct d
 	return op == POLICY_READ && S_ISDIR(o->mode) && !d->data_rule;
 }
 
-int object_allow(struct call *c, const struct object *o, enum policy_op op)
+bool object_may(struct call *c, const struct object *o, enum policy_op op)
 {
 	struct decision d;
 
-	if (!o->outside && (!o->path.n || policy_allows(c->broker->in->policy, op, o->path, &d) ||
-			    only_leads(o, op, &d)))
+	c->allowed = !o->outside &&
+		     (!o->path.n || policy_allows(c->broker->in->policy, op, o->path, &d) ||
+		      only_leads(o, op, &d));
+	return c->allowed;
+}
+
+int object_allow(struct call *c, const struct object *o, enum policy_op op)
+{
+	if (object_may(c, o, op))
 		return 0;
 	return object_refuse(c, o, o->path, op == POLICY_READ ? VIOLATION_read : VIOLATION_write);
 }
@@ -384,6 +429,13 @@ static int read_umask(pid_t tid)
 
 /* --- what is kept of a caller ---------------------------------------------------------- */
 
+static void forget(struct broker_caller *k)
+{
+	fd_close(&k->proc);
+	fd_close(&k->pidfd);
+	*k = (struct broker_caller){ .proc = -1, .pidfd = -1, .umask = -1 };
+}
+
 static struct broker_caller *caller_of(const struct call *c)
 {
 	struct broker *b = c->broker;
@@ -392,17 +444,11 @@ static struct broker_caller *caller_of(const struct call *c)
 
 	if (k->tid == c->target.tid)
 		return k;
-	fd_close(&k->proc);
+	forget(k);
 	snprintf(path, sizeof(path), "%d", (int)c->target.tid);
-	*k = (struct broker_caller){ .tid = c->target.tid, .umask = -1 };
+	k->tid = c->target.tid;
 	k->proc = openat(BROKER_FD_PROC, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return k;
-}
-
-static void forget(struct broker_caller *k)
-{
-	fd_close(&k->proc);
-	*k = (struct broker_caller){ .proc = -1 };
 }
 
 /* What is kept belongs to one process, for good: when that has ended, nothing can be
@@ -412,18 +458,21 @@ int call_open(const struct call *c, const char *what)
 	struct broker_caller *k = caller_of(c);
 	int fd = openat(k->proc, what, O_PATH | O_CLOEXEC);
 
-	if (fd >= 0 || (errno != ESRCH && errno != ENOENT && errno != EBADF))
-		return fd;
-	forget(k);
-	k = caller_of(c);
-	return openat(k->proc, what, O_PATH | O_CLOEXEC);
+	if (fd < 0 && (errno == ESRCH || errno == ENOENT || errno == EBADF)) {
+		forget(k);
+		k = caller_of(c);
+		fd = openat(k->proc, what, O_PATH | O_CLOEXEC);
+	}
+	if (fd >= 0)
+		k->seen = c->notif->id;
+	return fd;
 }
 
-static bool is_alive(const struct broker_caller *k)
+static bool is_there(const struct call *c, const struct broker_caller *k)
 {
 	struct stat st;
 
-	return fstatat(k->proc, "status", &st, 0) == 0;
+	return k->seen == c->notif->id || fstatat(k->proc, "status", &st, 0) == 0;
 }
 
 /* Calls of umask that may still be under way, because they were let go on: they have no
@@ -453,7 +502,8 @@ int call_take_umask(const struct call *c)
 {
 	struct broker_caller *k = caller_of(c);
 	bool settled = is_settled(c->broker);
-	int mask = settled && k->umask >= 0 && is_alive(k) ? k->umask : read_umask(c->target.tid);
+	bool known = settled && k->umask >= 0 && is_there(c, k);
+	int mask = known ? k->umask : read_umask(c->target.tid);
 
 	if (mask < 0)
 		return mask;
@@ -505,18 +555,26 @@ static int open_pidfd(pid_t tid)
 	return (int)syscall(SYS_pidfd_open, (pid_t)field(text, "\nTgid:", 10), 0);
 }
 
+static int take_fd(struct broker_caller *k, int fd)
+{
+	int got;
+
+	if (k->pidfd < 0)
+		k->pidfd = open_pidfd(k->tid);
+	got = k->pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, k->pidfd, fd, 0);
+	return got < 0 ? -errno : got;
+}
+
 int call_take_fd(const struct call *c, int fd)
 {
-	autoclose int pidfd = open_pidfd(c->target.tid);
-	int got, r;
+	int got = take_fd(caller_of(c), fd);
 
-	if (pidfd < 0)
-		return -EACCES;
-	got = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-	if (got < 0)
-		return errno == EBADF ? -EBADF : -EACCES;
-	r = call_check(c);
-	if (r < 0)
-		fd_close(&got);
-	return r < 0 ? r : got;
+	/* What is kept was another's, who has ended. */
+	if (got == -ESRCH) {
+		forget(caller_of(c));
+		got = take_fd(caller_of(c), fd);
+	}
+	if (got >= 0)
+		caller_of(c)->seen = c->notif->id;
+	return got < 0 && got != -EBADF ? -EACCES : got;
 }

@@ -84,7 +84,7 @@ void call_observe(struct call *c, int64_t value)
 	struct observed_object found;
 	struct request q;
 
-	if (c->told || in->report < REPORT_WRITES || !(failed || in->learns) ||
+	if (c->told || in->report < REPORT_WRITES || !((failed && !c->allowed) || in->learns) ||
 	    !request_init(&q, c->notif, &c->broker->view) || request_read(&q) < 0)
 		return;
 	in->observer->allowed = in->learns ? allowed : NULL;

@@ -50,7 +50,8 @@ struct observed_object {
 struct observed_base {
 	pid_t tid;
 	int dirfd;
-	size_t n; /* 0: has no path */
+	unsigned uses; /* 0: not known */
+	size_t n;      /* 0: has no path */
 	char path[PATH_MAX];
 };
 
@@ -75,7 +76,6 @@ struct observer {
 	struct map shown;  /* the operations that shape the tree, by their paths */
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
 	struct observed_base bases[OBSERVED_BASES];
-	unsigned base_uses[OBSERVED_BASES]; /* that are left; 0: not known */
 	struct observed_straight straight[OBSERVED_STRAIGHT];
 };
 
