@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -79,6 +80,18 @@ static const char *line_end(void)
 	return tcgetattr(2, &mode) == 0 && !(mode.c_oflag & OPOST) ? "\r\n" : "\n";
 }
 
+/* A command that opened /dev/stderr again has written where the position that we share
+ * with the caller still is. What is there already is not ours to write over. */
+static void write_error(const char *text, size_t n)
+{
+	off_t at = lseek(2, 0, SEEK_CUR);
+	struct stat st;
+
+	if (at >= 0 && fstat(2, &st) == 0 && S_ISREG(st.st_mode) && at != st.st_size)
+		lseek(2, 0, SEEK_END);
+	fd_write_all(2, text, n);
+}
+
 /* One line on standard error; what cannot be written there is lost. Without memory for
  * it (or for `text`, then NULL) it is a fixed line: silence would pass for success. */
 static bool remark(const char *colour, const char *text)
@@ -91,10 +104,10 @@ static bool remark(const char *colour, const char *text)
 	out_add_message(&b, str_of(text ? text : ""));
 	buf_adds(&b, line_end());
 	if (!text || b.failed) {
-		fd_write_all(2, no_memory, sizeof(no_memory) - 1);
+		write_error(no_memory, sizeof(no_memory) - 1);
 		return false;
 	}
-	fd_write_all(2, b.p, b.n);
+	write_error(b.p, b.n);
 	return true;
 }
 
@@ -109,7 +122,7 @@ int out_error_text(const struct cordon_error *err)
 		buf_adds(&b, "  hint: ");
 		out_add_message(&b, str_of(err->hint));
 		buf_addc(&b, '\n');
-		fd_write_all(2, b.p, b.n);
+		write_error(b.p, b.n);
 	}
 	return cordon_code_exit_status(err->code);
 }

@@ -16,11 +16,16 @@
 /* For one that we may not signal there is nothing to wait for but its own end. */
 #define REFUSED_PATIENCE_MS 3000
 
-static uint64_t grace(const struct run *run)
+uint64_t run_grace(const struct run *run)
 {
 	uint64_t ms = run->request->grace_ms;
 
 	return ms ? ms : RUN_GRACE_DEFAULT_MS;
+}
+
+static uint64_t short_grace(const struct run *run)
+{
+	return run_grace(run) < SURVIVOR_GRACE_MS ? run_grace(run) : SURVIVOR_GRACE_MS;
 }
 
 static void over(struct run *run)
@@ -89,7 +94,7 @@ static void phase_over(void *data)
 		return;
 	case RUN_PHASE_settling:
 		run->result.survivors = tree_count(&run->tree);
-		ask_all(run, grace(run) < SURVIVOR_GRACE_MS ? grace(run) : SURVIVOR_GRACE_MS);
+		ask_all(run, short_grace(run));
 		return;
 	case RUN_PHASE_asked:
 		kill_all(run);
@@ -129,7 +134,7 @@ static bool ends_at_once(enum run_cause cause)
 	       cause == RUN_CAUSE_output;
 }
 
-void run_stop(struct run *run, enum run_cause cause)
+static void set_cause(struct run *run, enum run_cause cause)
 {
 	if (!run->main_gone && !run->cause_set) {
 		run->result.cause = cause;
@@ -137,10 +142,24 @@ void run_stop(struct run *run, enum run_cause cause)
 	}
 	run->phase_timer.fired = phase_over;
 	run->phase_timer.data = run;
+}
+
+void run_insist(struct run *run)
+{
+	set_cause(run, RUN_CAUSE_signal);
+	if (run->phase >= RUN_PHASE_asked)
+		return;
+	/* What the signal was not for has not been asked yet. */
+	ask_all(run, short_grace(run));
+}
+
+void run_stop(struct run *run, enum run_cause cause)
+{
+	set_cause(run, cause);
 	if (ends_at_once(cause) && run->phase < RUN_PHASE_killing)
 		kill_all(run);
 	else if (run->phase < RUN_PHASE_asked)
-		ask_all(run, grace(run));
+		ask_all(run, run_grace(run));
 }
 
 void run_break(struct run *run, const struct cordon_error *why)

@@ -22,6 +22,7 @@
 #include "run/guard.h"
 #include "run/keep.h"
 #include "run/names.h"
+#include "run/outlet.h"
 #include "run/supervise.h"
 #include "run/terminal.h"
 
@@ -62,8 +63,7 @@ bool execute_output_asked(const struct policy *policy)
 	       policy->effective[KEY_OUTPUT].origin.source != SOURCE_PROFILE;
 }
 
-/* Passthrough is no boundary, whatever the policy asks for. */
-static bool is_confined(const struct plan *plan)
+bool execute_confines(const struct plan *plan)
 {
 	return plan->policy->confined && strcmp(plan->backend, passthrough_backend.name) != 0;
 }
@@ -92,7 +92,7 @@ static const struct op *shown_by(const struct plan *plan, struct str path)
 static int check_visible(const struct plan *plan, struct str path, const char *program,
 			 struct cordon_error *err)
 {
-	const struct op *op = is_confined(plan) ? shown_by(plan, path) : NULL;
+	const struct op *op = execute_confines(plan) ? shown_by(plan, path) : NULL;
 	bool private = op && (op->kind == OP_TMPFS || op->kind == OP_DEV || op->kind == OP_CACHE ||
 			      op->kind == OP_SHARED_TMP);
 
@@ -168,11 +168,20 @@ static int find_program(const struct situation *s, struct arena *a, const struct
 
 /* A directory as a standard stream would lead around every mount: openat on it starts in
  * the host's tree. */
-static int check_streams(const struct situation *s, struct cordon_error *err)
+static int check_streams(const struct plan *plan, const struct execute_options *options,
+			 struct cordon_error *err)
 {
 	struct stat st;
 
-	for (int fd = 0; s->policy->confined && fd < 3; fd++)
+	if (!execute_confines(plan))
+		return 0;
+	if (!options->stdin_null && plan_find_op(plan, OP_NOEXEC) && outlet_is_file(STDIN_FILENO)) {
+		err_set(err, CORDON_E_BLOCKED, 0, stage,
+			"standard input is a file that can be written, and executing is limited: "
+			"what is written there could be executed");
+		return err_hint(err, "open it for reading only: <FILE");
+	}
+	for (int fd = 0; fd < 3; fd++)
 		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
 			err_set(err, CORDON_E_BLOCKED, 0, stage,
 				"standard stream %d is a directory, which leads outside", fd);
@@ -291,6 +300,7 @@ static part_maker_fn *const part_makers[] = {
 	guard_make,
 	names_make,
 	terminal_make,
+	outlet_make,
 	NULL,
 };
 
@@ -420,7 +430,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 
 	launch_init(&launch);
 	in.terminal = terminal_streams(plan, options);
-	r = check_streams(s, &why);
+	r = check_streams(plan, options, &why);
 	if (r == 0)
 		r = keep_hold(s->policy, &caches, &why);
 	if (r == 0)
@@ -509,7 +519,7 @@ static const char *strength(const struct plan *plan)
 {
 	uint64_t protect = policy_number(plan->policy, KEY_PROTECT);
 
-	if (!is_confined(plan))
+	if (!execute_confines(plan))
 		protect = PROTECT_OFF;
 	if (protect == PROTECT_EXACT && !plan->enforced[GUARANTEE_EXACT])
 		protect = PROTECT_GUARD;
@@ -529,7 +539,7 @@ json_t *execute_to_json(const struct run_result *result, const struct plan *plan
 	if (!bad && plan) {
 		bad |= json_object_set_new(root, "backend", json_string(plan->backend));
 		bad |= json_object_set_new(root, "profile", json_string(policy->profile));
-		bad |= json_object_set_new(root, "confined", json_boolean(is_confined(plan)));
+		bad |= json_object_set_new(root, "confined", json_boolean(execute_confines(plan)));
 		bad |= json_object_set_new(root, "protect", json_string(strength(plan)));
 	}
 	if (!bad)

@@ -30,6 +30,9 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
 	    struct run_result *ret, struct cordon_error *err);
 
+/* Passthrough is no boundary, whatever the policy asks for. */
+bool execute_confines(const struct plan *plan);
+
 /* Was a limit of output asked for? The one of a profile is for what is kept in memory: a
  * shell that is used all day must not end by it. */
 bool execute_output_asked(const struct policy *policy);

@@ -146,13 +146,34 @@ static void suspend_session(struct run *run)
 		stop_together(run);
 }
 
+/* Is the command to end by this? A shell or a debugger takes an interrupt and goes on: at
+ * a terminal it is one key, which programs between us and it pass on by themselves. */
+static bool asks_to_end(const struct run *run, int sig, bool by_terminal)
+{
+	bool interactive =
+		run->terminal || (!run->request->stdin_null && isatty(STDIN_FILENO));
+
+	return sig == SIGHUP || sig == SIGTERM || (sig == SIGINT && !by_terminal && !interactive);
+}
+
+static void grace_over(void *data)
+{
+	run_insist(data);
+}
+
+/* The command has the signal by now, and some time to do as it says. */
 static void count_request(struct run *run, int sig, bool by_terminal)
 {
-	if (by_terminal || (sig != SIGTERM && sig != SIGINT))
+	if (!asks_to_end(run, sig, by_terminal))
 		return;
 	run->asked++;
-	if (run->asked > 1 || run->main_gone)
-		run_stop(run, RUN_CAUSE_signal);
+	if (run->asked > 1 || run->main_gone) {
+		run_insist(run);
+		return;
+	}
+	run->insist.fired = grace_over;
+	run->insist.data = run;
+	loop_set_timer(run->loop, &run->insist, run_grace(run));
 }
 
 void run_on_signal(void *data, const struct signalfd_siginfo *info)

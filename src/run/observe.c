@@ -29,6 +29,49 @@ struct sight {
 	bool follow;
 };
 
+static bool identify(int dir, const char *name, struct observed_stream *ret)
+{
+	struct statx st;
+
+	if (statx(dir, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC,
+		  STATX_INO | STATX_TYPE | STATX_MNT_ID, &st) < 0 ||
+	    !(st.stx_mask & STATX_MNT_ID) || !S_ISREG(st.stx_mode))
+		return false;
+	*ret = (struct observed_stream){ st.stx_mnt_id, st.stx_ino, st.stx_dev_major,
+					 st.stx_dev_minor };
+	return true;
+}
+
+/* Those that may be opened again for writing: see rights_of in backend/linux/landlock.c. */
+static void note_streams(struct observer *o)
+{
+	for (int fd = 0; fd < OBSERVED_STREAMS; fd++) {
+		int flags = fcntl(fd, F_GETFL);
+
+		if (flags >= 0 && !(flags & (O_PATH | O_APPEND)) &&
+		    (flags & O_ACCMODE) != O_RDONLY)
+			identify(fd, "", &o->streams[fd]);
+	}
+}
+
+/* The mount tells it from the same file by its name, which the sandbox may show
+ * read-only. */
+static bool is_stream(const struct observer *o, const struct target_place *place)
+{
+	struct observed_stream found;
+
+	if (!identify(place->dir, place->name, &found))
+		return false;
+	for (int i = 0; i < OBSERVED_STREAMS; i++) {
+		const struct observed_stream *s = &o->streams[i];
+
+		if (s->inode && s->inode == found.inode && s->mount == found.mount &&
+		    s->major == found.major && s->minor == found.minor)
+			return true;
+	}
+	return false;
+}
+
 bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 {
 	o->plan = plan;
@@ -36,6 +79,7 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 	o->arena = a;
 	o->own_view = strcmp(plan->backend, "landlock") != 0;
 	o->limits_hosts = policy_net_mode(plan->policy) != NET_ON;
+	note_streams(o);
 	/* What the backend does not do shapes nothing. */
 	vec_each(op, &plan->ops) {
 		if (op_rows[op->kind].view != VIEW_NONE && !op->lost &&
@@ -192,20 +236,30 @@ static bool spell(const struct sight *s, char *text)
 	return normal;
 }
 
-/* Where it really is; text stays where the sandbox shows nothing that could be resolved. */
-static bool resolve(const struct sight *s, char *text, bool *ret_there)
+/* A write to what the command was given to write to. */
+static bool is_given(const struct observer *o, const struct sight *s,
+		     const struct target_place *place)
+{
+	return (s->what == OBSERVED_OPEN || s->what == OBSERVED_CHANGE) && is_stream(o, place);
+}
+
+/* Where it really is; text stays where the sandbox shows nothing that could be resolved.
+ * False: nothing that could be refused. */
+static bool resolve(const struct observer *o, const struct sight *s, char *text, bool *ret_there)
 {
 	struct target_place place;
 	struct stat st;
+	bool given;
 	ssize_t n;
 
 	*ret_there = false;
 	if (target_resolve(s->target, s->dirfd, s->path, s->follow, &place) < 0)
 		return true;
 	*ret_there = !*place.name || fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	given = is_given(o, s, &place);
 	n = target_path_of(place.dir, text);
 	fd_close(&place.dir);
-	if (n <= 0 || n + 1 + (ssize_t)strlen(place.name) > PATH_BYTES_MAX)
+	if (given || n <= 0 || n + 1 + (ssize_t)strlen(place.name) > PATH_BYTES_MAX)
 		return false;
 	if (*place.name)
 		snprintf(text + n, OBSERVED_TEXT - (size_t)n, "%s%s", n > 1 ? "/" : "", place.name);
@@ -296,7 +350,7 @@ static bool look_at(struct observer *o, const struct sight *s, struct observed_o
 	bool there;
 
 	if (!*s->path || (!o->allowed && is_ordinary(o, s)) || !spell(s, ret->text) ||
-	    !may_look(o, ret->text) || !resolve(s, ret->text, &there))
+	    !may_look(o, ret->text) || !resolve(o, s, ret->text, &there))
 		return false;
 	if (o->allowed)
 		note_allowed(o, s, str_of(ret->text));

@@ -61,6 +61,13 @@ struct observed_straight {
 	unsigned uses;
 };
 
+/* A file that the command was given as a standard stream, to write to. */
+struct observed_stream {
+	uint64_t mount, inode; /* inode 0: none */
+	unsigned major, minor;
+};
+#define OBSERVED_STREAMS 3
+
 struct observer {
 	const struct plan *plan;
 	const struct policy *policy;
@@ -75,6 +82,7 @@ struct observer {
 	bool limits_hosts; /* not every host is reached */
 	struct map shown;  /* the operations that shape the tree, by their paths */
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
+	struct observed_stream streams[OBSERVED_STREAMS];
 	struct observed_base bases[OBSERVED_BASES];
 	struct observed_straight straight[OBSERVED_STRAIGHT];
 };

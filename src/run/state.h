@@ -41,12 +41,12 @@ struct run {
 	struct capture capture;
 	struct spawned main;
 	struct loop_watch main_watch, outcome_watch, handover_watch;
-	struct loop_timer timeout, phase_timer, sample, stop_timer;
+	struct loop_timer timeout, phase_timer, sample, stop_timer, insist;
 	unsigned stop_looks; /* for a stop that the terminal asked for */
 	struct violation_listener listener;
 	enum run_phase phase;
 	uint64_t started, killing_since;
-	unsigned asked; /* TERM and INT sent to cordon by other processes */
+	unsigned asked; /* how often cordon was sent a signal that is to end the command */
 	size_t n_begun;	      /* parts whose begin was called */
 	unsigned handed_over; /* kinds that arrived */
 	bool main_gone;
@@ -58,6 +58,11 @@ struct run {
 
 /* ending.c: reaps, and moves the phase on; called whenever something has ended. */
 void run_progress(struct run *run);
+/* Between asking and killing, in milliseconds. */
+uint64_t run_grace(const struct run *run);
+/* The command goes on after the grace that a signal gave it, or was sent another: all are
+ * asked, and soon killed. */
+void run_insist(struct run *run);
 
 /* forward.c */
 void run_signal_set(sigset_t *ret);

@@ -82,6 +82,7 @@ static void note_main_end(struct run *run, const siginfo_t *info)
 	loop_unwatch(run->loop, &run->outcome_watch);
 	read_outcome(run);
 	loop_clear_timer(run->loop, &run->timeout);
+	loop_clear_timer(run->loop, &run->insist);
 	run->result.duration_ms = loop_now() - run->started;
 	if (info->si_code == CLD_EXITED)
 		run->result.exit_code = info->si_status;
@@ -352,6 +353,11 @@ static int supervise(const struct run_request *request, const sigset_t *ignored,
 			abandon(&run);
 	}
 	run_end_parts(&run);
+	/* Also by what a part still had to do. */
+	if (!failed && run.broken) {
+		*err = run.result.error;
+		failed = -err->code;
+	}
 	if (!failed) {
 		name_cause(&run);
 		name_usage(&run);

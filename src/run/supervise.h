@@ -15,8 +15,9 @@
  * Signals that reach cordon go on to the command: to its process group when it has
  * its own session, otherwise (and USR1 and USR2 always) to the process. What the
  * terminal sends (Ctrl-C, Ctrl-\, a new window size) a command in cordon's own process
- * group has already got and does not get twice. A second TERM or INT sent by a process
- * ends the whole tree. When the command stops in the terminal's foreground, cordon stops
+ * group has already got and does not get twice. After TERM or HUP, and after INT where there
+ * is no terminal, the command has the grace to end; then, or at the second such signal, the
+ * whole tree is asked and killed. When the command stops in the terminal's foreground, cordon stops
  * with it; elsewhere it does not, or a command could stop its own timeout.
  *
  * new_session takes the controlling terminal away from the command, so it cannot put

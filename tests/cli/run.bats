@@ -128,9 +128,64 @@ needs_backend() {
 	# Reading gives no writing, and appending no writing anywhere else.
 	run -2 cordon run -q sh -c 'echo no >/proc/self/fd/0' <"$HOME/in"
 	assert_equal "$(cat "$HOME/in")" given
-	echo kept >"$HOME/log"
-	run -2 sh -c '"$0" run -q sh -c "echo no >/dev/stdout" >>"$HOME/log"' "$CORDON"
-	assert_equal "$(cat "$HOME/log")" kept
+	for profile in moderate strict shell; do
+		echo kept >"$HOME/log"
+		cordon run -q -p $profile sh -c 'echo more >/dev/stdout' >>"$HOME/log"
+		assert_equal "$(cat "$HOME/log")" kept$'\n'more
+	done
+}
+
+# As where executing is limited.
+@test "output that is carried to a file keeps order and place, and a full disk is said" {
+	needs_backend
+	echo before >out
+	bash -c 'for i in 1 2; do
+		"$0" run -q -p shell -- sh -c "echo o; echo e >&2; echo p; exec head -c 100000 /dev/zero"
+	done >>out 2>&1; echo after >>out' "$CORDON"
+	assert_equal "$(tr -d '\0' <out | tr '\n' ' ')" "before o e p o e p after "
+	assert_equal "$(stat -c %s out)" 200025
+	echo "a longer text" >both
+	cordon run -q -p shell -- sh -c 'printf XY' 1<>both
+	assert_equal "$(cat both)" "XYlonger text"
+	run -137 bash -c '"$0" run -q -p shell --file-size 5000 yes >big' "$CORDON"
+	assert_contains "file's size"
+	assert_equal "$(stat -c %s big)" 5000
+	run -137 bash -c '"$0" run -q -p shell --output 5000 yes >big 2>&1; s=$?; tail -n 1 big; exit $s' "$CORDON"
+	assert_contains "printed too much"
+	refute_contains "is not held"
+	# A disk is full where the caller's own limit ends, too.
+	run -125 bash -c 'ulimit -f 4; "$0" run -q -p shell yes >full' "$CORDON"
+	assert_contains "cannot write the command's standard output: File too large"
+	run -125 bash -c 'ulimit -f 4; "$0" run -q -p shell head -c 9000 /dev/zero >full' "$CORDON"
+}
+
+@test "a recipe of make may open its standard output again" {
+	needs_backend
+	command -v make >/dev/null || must_or_skip "no make"
+	printf 'all:\n\t@echo first\n\t@printf "b\\na\\n" | "$(CORDON)" run -q sort -o /dev/stdout\n\t@echo last\n' >Makefile
+	CORDON="$CORDON" make >"$HOME/log"
+	assert_equal "$(tr '\n' ' ' <"$HOME/log")" "first a b last "
+}
+
+@test "TERM, HUP and, without a terminal, INT are followed by the end of everything" {
+	needs_backend
+	local sig pid
+	for sig in TERM HUP INT; do
+		mkfifo up
+		# A job in the background would ignore INT.
+		python3 -c 'import signal, os, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$CORDON" run -q -- sh -c \
+			'trap "" TERM HUP INT; setsid sleep 600 & echo >up; while :; do sleep 1; done' \
+			</dev/null >out 2>&1 &
+		pid=$!
+		read -r <up
+		kill -$sig $pid
+		status=0
+		wait $pid || status=$?
+		assert_status 137
+		rm up
+	done
 }
 
 @test "what the mechanism cannot do is said in one line, and -q silences it" {

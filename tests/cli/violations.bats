@@ -55,6 +55,22 @@ quiet_about() {
 	sentence "refused: writing $HOME/elsewhere (sh, "
 }
 
+@test "a write to the run's own output is not reported, one beside it is" {
+	echo >"$HOME/beside"
+	cordon run --on-violation fail sh -c 'echo out >/dev/stdout; echo err >/dev/stderr' \
+		>"$HOME/out" 2>"$HOME/err"
+	assert_equal "$(cat "$HOME/out" "$HOME/err")" out$'\n'err
+	# The same file by its name, and another through a link of /proc.
+	run -125 --separate-stderr bash -c '"$0" run --on-violation fail --result r sh -c \
+		"echo no >>~/out; (echo no >/proc/self/fd/5) 5<~/beside; :" >~/out' "$CORDON"
+	run -0 jq -e '[.violations[].object | sub(".*/"; "")] == ["out", "beside"]' r
+	# What cordon says does not overwrite what was written through another descriptor.
+	cordon run sh -c 'echo no >>~/beside; echo a long line of the command >/dev/stdout' \
+		>"$HOME/out" 2>&1
+	assert_equal "$(grep -c 'a long line of the command$' "$HOME/out")" 1
+	grep -q 'cordon: refused: writing' "$HOME/out"
+}
+
 @test "what nothing allows says why, and warns of nothing" {
 	inside moderate 'echo x >~/.netrc'
 	sentence "nothing allows it as things are (--allow-write: '$HOME/.netrc' does not exist"

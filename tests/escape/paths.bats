@@ -391,6 +391,27 @@ replace_dir() {
 	[ "$status" -eq 3 ] || fail "the loader executed it" "$(outcome)"
 }
 
+# Through its own descriptor, which keeps the mount of the host.
+@test "H36 the loader does not execute what the command wrote to its own output" {
+	local loader attack redirect
+	loader=$(ls /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.* 2>/dev/null | head -n 1)
+	[ -n "$loader" ] || must_or_skip "no glibc loader"
+	cp /bin/true program
+	# In what is carried there is nothing to read, and the loader would wait for it.
+	# shellcheck disable=SC2016 # for the shell inside
+	attack='cat program >&$2; timeout 2 "$1" /proc/self/fd/$2 && : >executed'
+	for redirect in '1 >out' '2 2>out' '1 1<>out' '2 >out 2>&1' '1 >>out'; do
+		rm -f out executed
+		eval "/bin/sh -c '$attack' sh '$loader' $redirect"
+		[ -e executed ] || fail "the attack does not work without cordon: $redirect"
+		rm -f out executed
+		eval "'$CORDON' run -q -p shell -- /bin/sh -c '$attack' sh '$loader' $redirect" || true
+		[ ! -e executed ] || fail "the loader executed it: $redirect"
+	done
+	run -125 bash -c '"$0" run -q -p shell -- "$1" /proc/self/fd/0 0<>program' "$CORDON" "$loader"
+	assert_contains "<FILE"
+}
+
 @test "H36 shell: LD_PRELOAD from the workdir is not mapped" {
 	command -v gcc >/dev/null || must_or_skip "no compiler"
 	echo 'void __attribute__((constructor)) x(void) { __builtin_puts("preload runs"); }' >p.c
