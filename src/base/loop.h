@@ -5,7 +5,8 @@
  * Watches and timers live in the caller's memory and must stay in place while they
  * are active; the loop allocates nothing for them and never closes a descriptor it
  * was given. A callback may add, change and remove anything, itself included. A
- * pidfd is watched like any other descriptor: it is readable when the process ends.
+ * process (struct spawned) is watched like any other descriptor: it is readable when the
+ * process ends.
  *
  * Signals given to loop_new are blocked from then on and arrive as callbacks;
  * loop_free takes in what is still pending and restores the mask.
@@ -16,7 +17,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/signalfd.h>
 
 #include "base/err.h"
 
@@ -24,7 +24,7 @@ struct loop;
 
 struct loop_watch {
 	int fd;
-	void (*ready)(void *data, uint32_t events); /* EPOLLIN, EPOLLHUP ... */
+	void (*ready)(void *data, uint32_t events); /* POLLIN, POLLHUP ... */
 	void *data;
 	bool direct; /* woken with the fewest steps; one such watch at a time */
 	bool active; /* zero before the first loop_watch */
@@ -39,7 +39,9 @@ struct loop_timer {
 	bool set; /* zero before the first loop_set_timer */
 };
 
-typedef void loop_signal_fn(void *data, const struct signalfd_siginfo *info);
+/* by_terminal: it came from the terminal's driver and not from another process, as far as
+ * that can be known. */
+typedef void loop_signal_fn(void *data, int sig, bool by_terminal);
 
 int loop_new(const sigset_t *signals, loop_signal_fn *on_signal, void *data,
 	     struct loop **ret, struct cordon_error *err);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parent's half of spawn: clone, the outcome of the exec, and the search of
- * PATH. What happens in the child is in spawn_child.c.
+ * The parent's half of spawn: the outcome of the exec, and the search of PATH. What
+ * happens in the child is in spawn_child.c; how a process is made and held is in
+ * spawn_linux.c and spawn_darwin.c.
  */
-#include "base/spawn.h"
+#include "base/spawn_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,42 +43,6 @@ static int check_request(const struct spawn_request *r, struct cordon_error *err
 	return 0;
 }
 
-/* Old kernels and old container filters know no clone3; the latter say EPERM, which
- * without namespace flags can mean nothing else. */
-static bool clone3_missing(uint64_t flags, int errnum)
-{
-	return errnum == ENOSYS || (errnum == EPERM && !flags);
-}
-
-static long clone_with(uint64_t flags, int cgroup_fd, int *ret_pidfd)
-{
-	struct clone_args args = {
-		.flags = flags | CLONE_PIDFD | (cgroup_fd ? CLONE_INTO_CGROUP : 0),
-		.pidfd = (uint64_t)(uintptr_t)ret_pidfd,
-		.exit_signal = SIGCHLD,
-		.cgroup = (uint64_t)cgroup_fd,
-	};
-
-	return syscall(SYS_clone3, &args, sizeof(args));
-}
-
-/* Like fork: 0 in the child. s->pidfd is -1 when it has to be opened. Whatever is wrong
- * with the control group, it is not what the run stands or falls by. */
-static pid_t clone_process(const struct spawn_request *r, struct spawned *s)
-{
-	uint64_t flags = r->clone_flags;
-	long pid = r->cgroup_fd ? clone_with(flags, r->cgroup_fd, &s->pidfd) : -1;
-
-	s->in_cgroup = pid > 0;
-	if (pid < 0)
-		pid = clone_with(flags, 0, &s->pidfd);
-	if (pid < 0 && clone3_missing(flags, errno)) {
-		s->pidfd = -1;
-		pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
-	}
-	return (pid_t)pid;
-}
-
 static void end_child(const struct spawned *s)
 {
 	/* Who may not be ended is not waited for. */
@@ -87,28 +50,17 @@ static void end_child(const struct spawned *s)
 		waitpid(s->pid, NULL, 0);
 }
 
-/* Then there is nothing to gain from a copy of the memory, which takes longer than all
- * that the child does. Not where it changes into a directory, which may take as long as the
- * file system likes: the parent stands still meanwhile. */
-static bool only_executes(const struct spawn_request *r)
-{
-	return !r->child && !r->parent && !r->clone_flags && !r->cwd && !r->cwd_fd &&
-	       !r->cgroup_fd;
-}
-
 static int start_child(const struct spawn_request *r, const sigset_t *mask,
 		       const struct spawn_pipes *pipes, struct spawned *s, struct cordon_error *err)
 {
 	s->pidfd = -1;
 	s->in_cgroup = false;
-	s->pid = only_executes(r) ? vfork() : clone_process(r, s);
-	if (s->pid == 0)
-		spawn_child_main(r, pipes, mask);
+	s->pid = spawn_fork(r, pipes, mask, s);
 	if (s->pid < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, "clone",
 			       "cannot create a process for %s", r->program);
 	if (s->pidfd < 0)
-		s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
+		s->pidfd = spawn_watch(s->pid);
 	if (s->pidfd < 0) {
 		err_set(err, CORDON_E_SYSTEM, errno, "spawn",
 			"cannot watch the process of %s", r->program);
@@ -124,9 +76,9 @@ static int let_begin(const struct spawn_request *r, struct spawned *s, int go_wr
 {
 	int failed;
 
-	if (!r->parent)
+	if (go_write < 0)
 		return 0;
-	failed = r->parent(r->parent_data, s->pid, err);
+	failed = r->parent ? r->parent(r->parent_data, s->pid, err) : 0;
 	if (!failed && write(go_write, "", 1) != 1)
 		failed = err_set(err, CORDON_E_SYSTEM, errno, "spawn",
 				 "cannot let the child begin");
@@ -144,7 +96,7 @@ static int make_pipes(const struct spawn_request *r, struct spawn_pipes *p,
 
 	if (!failed && fcntl(p->error_read, F_SETFL, O_NONBLOCK) < 0)
 		failed = -errno;
-	if (!failed && r->parent)
+	if (!failed && (r->parent || spawn_child_waits))
 		failed = fd_pipe(&p->go_read, &p->go_write);
 	if (failed)
 		return err_set(err, CORDON_E_SYSTEM, -failed, "spawn", "cannot create a pipe");
@@ -242,7 +194,7 @@ void spawn_discard(struct spawned *s)
 	siginfo_t info;
 
 	if (s->pid > 0) {
-		long sent = syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+		int sent = spawn_signal(s, SIGKILL);
 
 		/* What we may not kill would be waited for without end. */
 		if (sent == 0 || errno != EPERM)

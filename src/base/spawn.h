@@ -74,7 +74,7 @@ struct spawn_request {
 
 	bool new_session;
 	bool new_group;	      /* without effect when new_session is set */
-	bool die_with_parent; /* SIGKILL when the thread that started it ends */
+	bool die_with_parent; /* SIGKILL when the thread that started it ends; not on macOS */
 
 	/* Handlers become the default action and what is ignored stays ignored,
 	 * except for these sets, with which the caller's own changes are undone. */
@@ -90,7 +90,7 @@ struct spawn_request {
 
 struct spawned {
 	pid_t pid;
-	int pidfd;
+	int pidfd; /* readable when the process has ended */
 	int error_fd; /* readable when the outcome is known; -1 once it was read */
 	bool in_cgroup;
 };
@@ -110,6 +110,8 @@ int spawn_start(const struct spawn_request *request, struct spawned *ret,
 int spawn_check(struct spawned *s, struct cordon_error *err);
 /* The same, waiting for it. */
 int spawn_wait(struct spawned *s, struct cordon_error *err);
+/* To the process, which was not waited for yet. 0, or -1 with errno. */
+int spawn_signal(const struct spawned *s, int sig);
 /* Kills the child if it still runs, waits for it (unless it changed its user and may
  * not be killed) and closes the descriptors.
  * Accepts what was discarded before and what was zeroed. */

@@ -3,15 +3,13 @@
  * The child's half of spawn: everything between clone and exec. Every function here
  * is CHILD_SAFE; nothing here may allocate, format or touch stdio.
  */
-#include "base/spawn.h"
+#include "base/spawn_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Appends text to the NUL-terminated field, cutting it at the end of the field. */
@@ -105,7 +103,7 @@ CHILD_SAFE static int set_session(const struct spawn_request *r, int error_fd)
 	return 0;
 }
 
-/* The parent may have died before prctl. getppid cannot tell across a pid namespace;
+/* The parent may have died before that. getppid cannot tell across a pid namespace;
  * a pipe without a reader can. */
 CHILD_SAFE static int bind_to_parent(const struct spawn_request *r, int error_fd)
 {
@@ -113,7 +111,7 @@ CHILD_SAFE static int bind_to_parent(const struct spawn_request *r, int error_fd
 
 	if (!r->die_with_parent)
 		return 0;
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	if (spawn_child_bind() < 0)
 		return fail_system(error_fd, "cannot tie the command to cordon's life");
 	if (poll(&end, 1, 0) < 0)
 		return fail_system(error_fd, "cannot see whether cordon lives");
@@ -134,7 +132,7 @@ CHILD_SAFE static int close_between(int first, unsigned last)
 {
 	if ((unsigned)first > last)
 		return 0;
-	return (int)syscall(SYS_close_range, (unsigned)first, last, 0);
+	return spawn_child_close((unsigned)first, last);
 }
 
 /* Sources are first moved above every target, so that no target can overwrite a
@@ -184,7 +182,7 @@ CHILD_SAFE static int set_rlimits(const struct spawn_request *r, int error_fd)
 		const struct spawn_rlimit *want = &r->rlimits[i];
 		struct rlimit now;
 
-		if (getrlimit((__rlimit_resource_t)want->resource, &now) < 0)
+		if (getrlimit(want->resource, &now) < 0)
 			return fail_system(error_fd, "cannot read a resource limit");
 		if (now.rlim_max > want->hard)
 			now.rlim_max = want->hard;
@@ -192,7 +190,7 @@ CHILD_SAFE static int set_rlimits(const struct spawn_request *r, int error_fd)
 			now.rlim_cur = want->soft;
 		if (now.rlim_cur > now.rlim_max)
 			now.rlim_cur = now.rlim_max;
-		if (setrlimit((__rlimit_resource_t)want->resource, &now) < 0)
+		if (setrlimit(want->resource, &now) < 0)
 			return fail_system(error_fd, "cannot set a resource limit");
 	}
 	return 0;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/epoll.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -81,7 +81,7 @@ static int open_stream(struct capture *c, struct capture_stream *s, size_t max,
 	s->watch.ready = stream_ready;
 	s->watch.data = s;
 	buf_init(&s->text, max);
-	return loop_watch(c->loop, &s->watch, EPOLLIN, err);
+	return loop_watch(c->loop, &s->watch, POLLIN, err);
 }
 
 int capture_open(struct capture *c, struct loop *loop, size_t max,

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ void run_pass_on(struct run *run, int sig)
 	else if (run->request->new_session && is_for_group(sig) && kill(-run->main.pid, sig) == 0)
 		return;
 	else /* also when its setsid is still to come */
-		syscall(SYS_pidfd_send_signal, run->main.pidfd, sig, NULL, 0);
+		spawn_signal(&run->main, sig);
 }
 
 static bool in_foreground(void)
@@ -109,7 +108,7 @@ static void look_for_stop(struct run *run)
 
 	if (run->main_gone || run->phase != RUN_PHASE_running)
 		return;
-	if (waitid(P_PIDFD, (id_t)run->main.pidfd, &info, WSTOPPED | WNOHANG) == 0 &&
+	if (waitid(P_PID, (id_t)run->main.pid, &info, WSTOPPED | WNOHANG) == 0 &&
 	    info.si_pid)
 		stop_together(run);
 }
@@ -176,11 +175,9 @@ static void count_request(struct run *run, int sig, bool by_terminal)
 	loop_set_timer(run->loop, &run->insist, run_grace(run));
 }
 
-void run_on_signal(void *data, const struct signalfd_siginfo *info)
+void run_on_signal(void *data, int sig, bool by_terminal)
 {
 	struct run *run = data;
-	int sig = (int)info->ssi_signo;
-	bool by_terminal = info->ssi_code == SI_KERNEL;
 
 	if (sig == SIGCHLD) {
 		look_for_stop(run);

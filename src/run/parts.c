@@ -2,7 +2,7 @@
 /* The parts of a run: their begin and end, and who gets what the sandbox hands over. */
 #include "run/state.h"
 
-#include <sys/epoll.h>
+#include <poll.h>
 
 #include "base/fd.h"
 
@@ -94,7 +94,7 @@ int run_begin_parts(struct run *run, struct cordon_error *err)
 	run->handover_watch.ready = handover_ready;
 	run->handover_watch.data = run;
 	if (run->handover_watch.fd >= 0)
-		failed = loop_watch(run->loop, &run->handover_watch, EPOLLIN, err);
+		failed = loop_watch(run->loop, &run->handover_watch, POLLIN, err);
 	while (!failed && run->n_begun < q->n_parts) {
 		struct run_part *part = q->parts[run->n_begun++];
 

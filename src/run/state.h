@@ -66,7 +66,7 @@ void run_insist(struct run *run);
 
 /* forward.c */
 void run_signal_set(sigset_t *ret);
-void run_on_signal(void *data, const struct signalfd_siginfo *info);
+void run_on_signal(void *data, int sig, bool by_terminal);
 /* To the command, or the foreground of its session. */
 void run_pass_on(struct run *run, int sig);
 /* The command was stopped: cordon stops as the command would have stopped the user's job,

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -177,10 +177,10 @@ static int start_main(struct run *run, const struct spawn_request *spawn,
 	run->outcome_watch = (struct loop_watch){
 		.fd = run->main.error_fd, .ready = outcome_ready, .data = run
 	};
-	failed = loop_watch(run->loop, &run->main_watch, EPOLLIN, err);
+	failed = loop_watch(run->loop, &run->main_watch, POLLIN, err);
 	/* A backend may have waited for the outcome itself. */
 	if (!failed && run->main.error_fd >= 0)
-		failed = loop_watch(run->loop, &run->outcome_watch, EPOLLIN, err);
+		failed = loop_watch(run->loop, &run->outcome_watch, POLLIN, err);
 	if (!failed)
 		failed = run_begin_parts(run, err);
 	if (failed)

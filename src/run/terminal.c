@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -260,9 +259,9 @@ static void watch_all(struct terminal *t)
 {
 	bool typed = t->in.from < t->in.n, shown = t->out.from < t->out.n;
 
-	watch(t, &t->typed, t->raw && has_room(&t->in) ? EPOLLIN : 0);
-	watch(t, &t->shown, shown ? EPOLLOUT : 0);
-	watch(t, &t->master, (has_room(&t->out) ? EPOLLIN : 0u) | (typed ? EPOLLOUT : 0u));
+	watch(t, &t->typed, t->raw && has_room(&t->in) ? POLLIN : 0);
+	watch(t, &t->shown, shown ? POLLOUT : 0);
+	watch(t, &t->master, (has_room(&t->out) ? POLLIN : 0u) | (typed ? POLLOUT : 0u));
 }
 
 static void let_go(struct terminal *t, struct loop_watch *w)
@@ -329,7 +328,7 @@ static void master_ready(void *data, uint32_t events)
 	bool ended = false;
 	size_t before;
 
-	if (events & EPOLLOUT)
+	if (events & POLLOUT)
 		send_typed(t);
 	before = t->out.n - t->out.from;
 	while (take_shown(t, &ended))
@@ -444,7 +443,7 @@ static int begin(struct run_part *part, struct run *run, struct cordon_error *er
 	if (t->launch_stop)
 		t->stops.fd = steal_fd(t->launch_stop);
 	fcntl(t->stops.fd, F_SETFL, O_NONBLOCK);
-	watch(t, &t->stops, EPOLLIN);
+	watch(t, &t->stops, POLLIN);
 	return t->master.fd < 0 ? 0 : start(t, err);
 }
 

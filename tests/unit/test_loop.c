@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/loop: order of timers, watches that remove each other, signals and the mask. */
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -27,11 +27,12 @@ static void note(struct seen *s, char c)
 		loop_stop(s->loop);
 }
 
-static void got_signal(void *data, const struct signalfd_siginfo *info)
+static void got_signal(void *data, int sig, bool by_terminal)
 {
 	struct seen *s = data;
 
-	s->signals[s->n] = (int)info->ssi_signo;
+	(void)by_terminal;
+	s->signals[s->n] = sig;
 	note(s, 's');
 }
 
@@ -93,7 +94,7 @@ static void remove_both(void *data, uint32_t events)
 {
 	struct seen *s = data;
 
-	cr_assert(events & EPOLLIN);
+	cr_assert(events & POLLIN);
 	for (int i = 0; i < 2; i++)
 		loop_unwatch(s->loop, &s->watches[i]);
 	note(s, 'w');
@@ -113,7 +114,7 @@ Test(loop, a_watch_removed_by_another_callback_is_not_called)
 		s.watches[i] = (struct loop_watch){
 			.fd = ends[i][0], .ready = remove_both, .data = &s
 		};
-		cr_assert_eq(loop_watch(loop, &s.watches[i], EPOLLIN, &err), 0);
+		cr_assert_eq(loop_watch(loop, &s.watches[i], POLLIN, &err), 0);
 	}
 	loop_set_timer(loop, &a, 5);
 	cr_assert_eq(loop_run(loop, &err), 0);
@@ -125,12 +126,12 @@ Test(loop, a_watch_removed_by_another_callback_is_not_called)
 
 static void ready_d(void *data, uint32_t events)
 {
-	cr_assert_eq(events, EPOLLIN);
+	cr_assert_eq(events, POLLIN);
 	note(data, 'd');
 }
 static void ready_e(void *data, uint32_t events)
 {
-	cr_assert_eq(events, EPOLLIN);
+	cr_assert_eq(events, POLLIN);
 	note(data, 'e');
 }
 
@@ -146,12 +147,17 @@ Test(loop, a_direct_watch_starves_neither_watch_nor_timer)
 
 	cr_assert_eq(fd_pipe(&direct.fd, &end), 0);
 	cr_assert_eq(write(end, "x", 1), 1);
-	other.fd = direct.fd;
-	cr_assert_eq(loop_watch(loop, &direct, EPOLLIN, &err), 0);
-	cr_assert_eq(loop_watch(loop, &other, EPOLLIN, &err), 0);
+	other.fd = dup(direct.fd);
+	cr_assert_eq(loop_watch(loop, &direct, POLLIN, &err), 0);
+	cr_assert_eq(loop_watch(loop, &other, POLLIN, &err), 0);
 	loop_set_timer(loop, &a, 0);
 	cr_assert_eq(loop_run(loop, &err), 0);
+	/* A kqueue has no order that it promises. */
+	cr_assert(strchr(s.order, 'a') && strchr(s.order, 'd') && strchr(s.order, 'e'), "%s",
+		  s.order);
+#ifndef CORDON_TEST_KQUEUE
 	cr_assert_str_eq(s.order, "deadede");
+#endif
 
 	loop_unwatch(loop, &direct);
 	cr_assert_not(direct.active);
@@ -160,6 +166,7 @@ Test(loop, a_direct_watch_starves_neither_watch_nor_timer)
 	cr_assert_str_eq(s.order, "ee");
 	loop_free(loop);
 	close(direct.fd);
+	close(other.fd);
 	close(end);
 }
 
@@ -214,7 +221,7 @@ Test(loop, a_bad_descriptor_is_an_error)
 	struct loop_watch w = { .fd = 9999, .ready = remove_both, .data = &s };
 	struct cordon_error err = { 0 };
 
-	cr_assert_eq(loop_watch(loop, &w, EPOLLIN, &err), -CORDON_E_SYSTEM);
+	cr_assert_eq(loop_watch(loop, &w, POLLIN, &err), -CORDON_E_SYSTEM);
 	cr_assert_not(w.active);
 	loop_unwatch(loop, &w);
 	/* What was never watched, of a loop that was never made. */

@@ -44,10 +44,11 @@ static void told(void *data, struct str path, const char *where, int errnum)
 	entries++;
 }
 
-static void got_signal(void *data, const struct signalfd_siginfo *info)
+static void got_signal(void *data, int sig, bool by_terminal)
 {
 	(void)data;
-	(void)info;
+	(void)sig;
+	(void)by_terminal;
 }
 
 static const char *in_work(const char *name)

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptors as Linux has them: O_PATH, and names below /proc. */
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int fd_pipe(int *ret_read, int *ret_write)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	*ret_read = ends[0];
+	*ret_write = ends[1];
+	return 0;
+}
+
+ssize_t fd_send(int socket, const void *data, size_t n, int fd)
+{
+	/* Room for one descriptor, aligned as the kernel wants it. */
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec bytes = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	if (fd >= 0) {
+		struct cmsghdr *header;
+
+		memset(&control, 0, sizeof(control));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.space);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &fd, sizeof(int));
+	}
+	do
+		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent;
+}
+
+/* By its own name below /proc: fchmod does not take an O_PATH descriptor. */
+int fd_set_mode(int fd, mode_t mode)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return chmod(path, mode) < 0 ? -errno : 0;
+}
+
+int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former)
+{
+	autoclose int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return (st.st_mode & S_IFMT) == type ? fd_open_up(fd, ret_former) : -EACCES;
+}
+
+ssize_t fd_path(int fd, char text[PATH_MAX])
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, text, PATH_MAX);
+	if (n < 0)
+		return -errno;
+	if (n == PATH_MAX)
+		return -ENAMETOOLONG;
+	text[n] = '\0';
+	return n;
+}
