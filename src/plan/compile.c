@@ -552,6 +552,9 @@ static const char *remedy(enum op_kind op)
 	if (op == OP_HIDE_GLOB)
 		return "this backend cannot hide what matches a pattern: name the paths, or the "
 		       "directory they are in";
+	if (op == OP_EXACT)
+		return "only --backend native can carry calls out itself: ask for less with "
+		       "--protect guard, or accept the loss with --fallback degrade";
 	return "choose another --backend or --profile, or accept the loss with --fallback degrade";
 }
 
@@ -566,7 +569,9 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
 			g->name, g->promise, op_rows[loss->op].name);
 		if (loss->missing != CAP_COUNT)
-			return err_hint(err, "%s; or use --fallback degrade",
+			return err_hint(err, loss->op == OP_EXACT
+						     ? "%s; or use --protect guard"
+						     : "%s; or use --fallback degrade",
 					cap_rows[loss->missing].fix);
 		return err_hint(err, "%s", remedy(loss->op));
 	}

@@ -347,6 +347,21 @@ broker_of() {
 	assert_json '.cause == "setup" and (.error.message | contains("broker"))'
 }
 
+# What is promised and cannot be kept is refused, whoever asked for it.
+@test "without a broker exact is refused; less can be asked for, or the loss accepted" {
+	command -v bwrap >/dev/null || must_or_skip "no bwrap here"
+	for flags in '-p strict' '--protect exact'; do
+		# shellcheck disable=SC2086 # flags
+		run -125 cordon run -q --backend bwrap $flags -- touch made
+		assert_contains "cannot promise 'exact'"
+		assert_contains '--protect guard'
+		refute_file made
+	done
+	run -0 cordon run -q --backend bwrap -p strict --protect guard -- true
+	run -0 --separate-stderr cordon run -q --backend bwrap -p strict --fallback degrade -- true
+	[[ $stderr == *'exact (REQUIRED)'* ]] || fail "the loss is not said" "$(outcome)"
+}
+
 # Only one listener can be asked about a call.
 @test "inside another run there is no broker, which is said; what the outer one holds stays" {
 	mkdir "$SCRATCH/bin"

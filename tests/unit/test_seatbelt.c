@@ -396,6 +396,9 @@ Test(seatbelt, what_it_cannot_do_is_declared)
 	cr_expect(plan->enforced[GUARANTEE_FILES] && plan->enforced[GUARANTEE_NETWORK] &&
 		  plan->enforced[GUARANTEE_EXEC] && plan->enforced[GUARANTEE_METADATA]);
 	with_flag("--share-pid", "true");
+	cr_expect_null(compiled(FALLBACK_ERROR), "nothing is carried out on behalf");
+	cr_expect(strstr(err.message, "'exact'"), "%s", err.message);
+	with_flag("--protect", "guard");
 	cr_expect(compiled(FALLBACK_ERROR), "%s", err.message);
 }
 
