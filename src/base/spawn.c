@@ -111,6 +111,18 @@ static void close_pipes(struct spawn_pipes *p)
 	fd_close(&p->go_write);
 }
 
+/* By now it has been executed or has said why not. The end of the pipe is not waited for:
+ * another thread may have made a process meanwhile that holds it open. */
+static int detached_outcome(struct spawned *s, struct cordon_error *err)
+{
+	int outcome = spawn_check(s, err);
+
+	fd_close(&s->error_fd);
+	if (outcome < 0)
+		fd_close(&s->pidfd);
+	return outcome < 0 ? outcome : 0;
+}
+
 int spawn_start(const struct spawn_request *r, struct spawned *ret,
 		struct cordon_error *err)
 {
@@ -134,8 +146,11 @@ int spawn_start(const struct spawn_request *r, struct spawned *ret,
 	if (failed)
 		return failed;
 	s.error_fd = steal_fd(&pipes.error_read);
-	*ret = s;
-	return 0;
+	if (r->detached)
+		failed = detached_outcome(&s, err);
+	if (!failed)
+		*ret = s;
+	return failed;
 }
 
 /* The child's strings are taken as they are, but not its word that they end. */

@@ -75,6 +75,10 @@ struct spawn_request {
 	bool new_session;
 	bool new_group;	      /* without effect when new_session is set */
 	bool die_with_parent; /* SIGKILL when the thread that started it ends; not on macOS */
+	/* Not a child of the caller, who therefore gets no SIGCHLD and no status: for a
+	 * library, whose host may reap every child there is. Only for what does nothing but
+	 * execute, and on Linux. The outcome is known when spawn_start returns. */
+	bool detached;
 
 	/* Handlers become the default action and what is ignored stays ignored,
 	 * except for these sets, with which the caller's own changes are undone. */
@@ -100,7 +104,8 @@ struct spawned {
 int spawn_sane_stdio(struct cordon_error *err);
 
 /* On success the child exists and the caller owns *ret: it reads the outcome, waits
- * for the child and closes both descriptors, or calls spawn_discard. */
+ * for the child and closes both descriptors, or calls spawn_discard. Of what was started
+ * detached the caller owns the pidfd only. */
 int spawn_start(const struct spawn_request *request, struct spawned *ret,
 		struct cordon_error *err);
 

@@ -3,10 +3,16 @@
 #include "base/spawn_in.h"
 
 #include <errno.h>
-#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* After the C library's, which has some of the same names. */
+#include <linux/sched.h>
 
 const bool spawn_child_waits = false;
 
@@ -55,11 +61,80 @@ static bool only_executes(const struct spawn_request *r)
 	       !r->cgroup_fd;
 }
 
+/* --- detached ------------------------------------------------------------------------ */
+
+/* Of each of the two processes that borrow the caller's memory; touched as far as used. */
+#define BORROWED_STACK ((size_t)128 << 10)
+
+struct detaching {
+	const struct spawn_request *request;
+	const struct spawn_pipes *pipes;
+	const sigset_t *mask;
+	char *stacks; /* two */
+	int pid, pidfd, errnum;
+};
+
+CHILD_SAFE static int detached_main(void *data)
+{
+	const struct detaching *d = data;
+
+	spawn_child_main(d->request, d->pipes, d->mask);
+}
+
+/* Between the caller and what is started: ends at once, so that the other one belongs to
+ * nobody here. It shares the caller's descriptors, so the pidfd is the caller's. */
+CHILD_SAFE static int middle_main(void *data)
+{
+	struct detaching *d = data;
+
+	d->pid = clone(detached_main, d->stacks + BORROWED_STACK,
+		       CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, data, &d->pidfd);
+	d->errnum = errno;
+	_exit(0);
+}
+
+/* Without a signal at its end the one in the middle is waited for with __WALL only; who
+ * does that for everything has taken it from us, which is as good. */
+static void clone_detached(struct detaching *d)
+{
+	int middle = clone(middle_main, d->stacks + 2 * BORROWED_STACK,
+			   CLONE_VM | CLONE_VFORK | CLONE_FILES, d);
+
+	if (middle < 0)
+		d->errnum = errno;
+	else
+		while (waitpid(middle, NULL, __WALL) < 0 && errno == EINTR)
+			;
+}
+
+static pid_t fork_detached(const struct spawn_request *r, const struct spawn_pipes *pipes,
+			   const sigset_t *mask, struct spawned *s)
+{
+	struct detaching d = { r, pipes, mask, NULL, -1, -1, 0 };
+
+	if (!only_executes(r))
+		BUG("what is started detached does nothing but execute");
+	d.stacks = mmap(NULL, 2 * BORROWED_STACK, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (d.stacks == MAP_FAILED)
+		return -1;
+	clone_detached(&d);
+	munmap(d.stacks, 2 * BORROWED_STACK);
+	s->pidfd = d.pidfd;
+	errno = d.errnum;
+	return d.pid;
+}
+
+/* ------------------------------------------------------------------------------------- */
+
 pid_t spawn_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
 		 const sigset_t *mask, struct spawned *s)
 {
-	pid_t pid = only_executes(r) ? vfork() : clone_process(r, s);
+	pid_t pid;
 
+	if (r->detached)
+		return fork_detached(r, pipes, mask, s);
+	pid = only_executes(r) ? vfork() : clone_process(r, s);
 	if (pid == 0)
 		spawn_child_main(r, pipes, mask);
 	return pid;
