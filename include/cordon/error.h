@@ -8,6 +8,13 @@
 #ifndef CORDON_ERROR_H
 #define CORDON_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a shared library shows of itself; everything else is compiled as hidden. */
+#define CORDON_PUBLIC __attribute__((visibility("default")))
+
 enum cordon_code {
 	CORDON_OK = 0,
 #define CORDON_ERROR(name, text, kind, status, meaning) CORDON_E_##name,
@@ -33,10 +40,14 @@ struct cordon_error {
 };
 
 /* Names and properties from errors.def; an unknown code reads as "bug". */
-const char *cordon_code_to_string(int code);
-const char *cordon_code_meaning(int code);
-enum cordon_kind cordon_code_kind(int code);
-const char *cordon_kind_to_string(enum cordon_kind kind);
-int cordon_code_exit_status(int code);
+CORDON_PUBLIC const char *cordon_code_to_string(int code);
+CORDON_PUBLIC const char *cordon_code_meaning(int code);
+CORDON_PUBLIC enum cordon_kind cordon_code_kind(int code);
+CORDON_PUBLIC const char *cordon_kind_to_string(enum cordon_kind kind);
+CORDON_PUBLIC int cordon_code_exit_status(int code);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

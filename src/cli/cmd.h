@@ -16,6 +16,8 @@
 /* Help for one command, or for all with NULL; returns the exit status. */
 int help_print(const struct opts *o, const struct command_row *command);
 int version_print(const struct opts *o);
+/* `cordon --supervise`: what libcordon starts (cli/caller.h). */
+int supervise(struct arena *a);
 
 struct setup {
 	struct situation situation;

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "cli/cmd.h"
 #include "cli/ending.h"
+#include "cli/caller.h"
 #include "cli/out.h"
 #include "cli/result_file.h"
 #include "cli/show.h"
@@ -45,7 +46,7 @@ static int check_options(struct runner *r)
 	if (choice < 0)
 		return choice;
 	r->on_violation = (enum on_violation)choice;
-	r->capture = opts_given(o, OPTION_CAPTURE) || opts_given(o, OPTION_JSON);
+	r->capture = opts_given(o, OPTION_CAPTURE) || opts_given(o, OPTION_JSON) || o->caller;
 	if (!o->rest || !*o->rest) {
 		err_set(&r->err, CORDON_E_USAGE, 0, "usage", "no command to run was given");
 		return err_hint(&r->err, "for example: cordon run -- make test");
@@ -406,6 +407,8 @@ static int start(struct runner *r, struct accesses *accesses, struct run_result 
 	if (ending_open(r->o, &r->setup, &r->ending, &r->err) < 0)
 		return -r->err.code;
 	options.violations = r->ending.violations;
+	if (r->o->caller)
+		caller_joins(r->o->caller, r->ending.violations, &r->ending.advisor, &options);
 	r->attempt = (struct attempt){
 		.situation = &r->setup.situation,
 		.caps = &r->setup.caps,
@@ -430,6 +433,9 @@ static int run_it(struct runner *r)
 	fail_on_violation(r, &result);
 	say_after(r, &result);
 	ending_say(&r->ending, &result);
+	/* It has had the output already. */
+	if (r->o->caller)
+		result.captured = false;
 	status = deliver(r, &result);
 	ending_record(&r->ending, &result);
 	r->interrupted = was_interrupted(&result);

@@ -67,6 +67,7 @@ struct opts {
 	struct layer flags;			/* settings of keys.def */
 	VEC(const char *) words;		/* what is neither option nor argument */
 	char **rest;	/* the command, or what follows "--"; NULL: neither */
+	struct caller *caller;	/* the program that asks (cli/caller.h); NULL: a person */
 };
 
 /* argv without the program's name. */

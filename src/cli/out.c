@@ -18,6 +18,13 @@
 
 #define LINE_MAX_BYTES ((size_t)64 << 10)
 
+static const struct out_divert *diverted;
+
+void out_divert(const struct out_divert *to)
+{
+	diverted = to;
+}
+
 static void open_standard(void)
 {
 	static const char cannot[] = "cordon: start: a standard stream is closed and /dev/null "
@@ -98,8 +105,13 @@ static bool remark(const char *colour, const char *text)
 {
 	static const char no_memory[] = "cordon: memory: out of memory\n";
 	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
-	bool paint = use_colour();
+	bool paint = !diverted && use_colour();
 
+	if (diverted) {
+		out_add_message(&b, str_of(text ? text : "out of memory"));
+		diverted->remark(diverted->data, buf_str(&b));
+		return text && !b.failed;
+	}
 	buf_addf(&b, "%scordon:%s ", paint ? colour : "", paint ? "\033[0m" : "");
 	out_add_message(&b, str_of(text ? text : ""));
 	buf_adds(&b, line_end());
@@ -117,7 +129,9 @@ int out_error_text(const struct cordon_error *err)
 
 	buf_addf(&b, "%s: %s", err->stage, err->message);
 	remark("\033[1;31m", b.failed ? NULL : b.p);
-	if (*err->hint) {
+	if (*err->hint && diverted) {
+		diverted->remark(diverted->data, str_of(err->hint));
+	} else if (*err->hint) {
 		buf_clear(&b);
 		buf_adds(&b, "  hint: ");
 		out_add_message(&b, str_of(err->hint));
@@ -162,7 +176,8 @@ int out_text(const struct opts *o, const struct buf *text)
 		err_nomem(&err, "output");
 		return out_error_text(&err);
 	}
-	r = fd_write_all(1, text->p, text->n);
+	r = diverted ? diverted->answer(diverted->data, buf_str(text))
+		     : fd_write_all(1, text->p, text->n);
 	if (r == 0)
 		return 0;
 	err_set(&err, CORDON_E_IO, -r, "output", "standard output");
@@ -175,7 +190,7 @@ int out_json(const struct opts *o, json_t *value)
 
 	if (!value)
 		b.failed = true;
-	else if (isatty(1))
+	else if (!diverted && isatty(1))
 		json_print_ascii(&b, value);
 	else
 		json_print(&b, value, true);

@@ -20,6 +20,15 @@
  * file size becomes an error instead of the end of cordon. */
 void out_prepare(void);
 
+/* From now on answers and remarks go there instead, remarks without "cordon: " and without
+ * the end of the line. For `cordon --supervise`; NULL: as before. */
+struct out_divert {
+	int (*answer)(void *data, struct str text); /* 0 or a negative errno */
+	void (*remark)(void *data, struct str text);
+	void *data;
+};
+void out_divert(const struct out_divert *to);
+
 /* Prints the error in its one shape, or as JSON with --json; returns the exit status. */
 int out_error(const struct opts *o, const struct cordon_error *err);
 /* The same, always for people. */

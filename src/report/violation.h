@@ -106,6 +106,8 @@ struct violation_advisor {
 	void *data;
 };
 
+/* One as docs/result.schema.json says; NULL: out of memory. advisor may be NULL. */
+json_t *violation_to_json(const struct violation *v, const struct violation_advisor *advisor);
 /* An array as docs/result.schema.json says; NULL: out of memory. advisor may be NULL. */
 json_t *violations_to_json(const struct violations *all, const struct violation_advisor *advisor);
 

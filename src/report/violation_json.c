@@ -53,8 +53,7 @@ static bool set_advice(json_t *row, const struct violation_advice *advice)
 	       (!advice->fix.why_not || json_set_text(row, "reason", str_of(advice->fix.why_not)));
 }
 
-static json_t *violation_to_json(const struct violation *v,
-				 const struct violation_advisor *advisor)
+json_t *violation_to_json(const struct violation *v, const struct violation_advisor *advisor)
 {
 	struct violation_advice advice = { 0 };
 	json_t *row = json_object();

@@ -22,6 +22,8 @@ static void keep(struct capture_stream *s, struct str text)
 	struct str kept = str_take(text, (size_t)allowed);
 
 	c->total += text.n;
+	if (c->sink && kept.n)
+		c->sink->chunk(c->sink->data, s == &c->err, kept);
 	kept = str_take(kept, s->text.max - s->text.n);
 	buf_add(&s->text, kept);
 	if (kept.n < text.n || s->text.failed)
@@ -107,6 +109,26 @@ void capture_started(struct capture *c)
 bool capture_ended(const struct capture *c)
 {
 	return c->out.watch.fd < 0 && c->err.watch.fd < 0;
+}
+
+static int pause_stream(struct capture_stream *s, bool pause, struct cordon_error *err)
+{
+	if (s->watch.fd < 0)
+		return 0;
+	if (!pause)
+		return loop_watch(s->owner->loop, &s->watch, POLLIN, err);
+	loop_unwatch(s->owner->loop, &s->watch);
+	return 0;
+}
+
+int capture_pause(struct capture *c, bool pause, struct cordon_error *err)
+{
+	int failed;
+
+	if (!c->loop)
+		return 0;
+	failed = pause_stream(&c->out, pause, err);
+	return failed ? failed : pause_stream(&c->err, pause, err);
 }
 
 void capture_finish(struct capture *c)

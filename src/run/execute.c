@@ -321,6 +321,8 @@ static int make_parts(struct arena *a, const struct part_input *in, struct parts
 		if (part)
 			ret->at[ret->n++] = part;
 	}
+	if (in->options->part)
+		ret->at[ret->n++] = in->options->part;
 	return 0;
 }
 
@@ -349,6 +351,7 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 		.encloses = launch->wrappers,
 		.new_session = launch->new_session,
 		.capture = options->capture,
+		.sink = options->sink,
 		.stdin_null = options->stdin_null,
 		.limits = limits_of(plan),
 		.violations = options->violations,

@@ -12,8 +12,11 @@
 #include "report/accesses.h"
 #include "report/changes.h"
 #include "report/violation.h"
+#include "run/capture.h"
 #include "run/result.h"
 #include "run/situation.h"
+
+struct run_part;
 
 struct execute_options {
 	char *const *argv;	/* the command; argv[0] is searched for in the plan's PATH */
@@ -22,6 +25,8 @@ struct execute_options {
 	struct violations *violations;	/* where refusals are noted; NULL: nowhere */
 	bool end_at_violation;		/* the first one ends the run, cause policy */
 	struct accesses *accesses;	/* where what is allowed is noted; NULL: nowhere */
+	const struct capture_sink *sink;	/* gets what is captured, too; NULL: nobody */
+	struct run_part *part;		/* the caller's own, after all others; NULL: none */
 };
 
 /* *ret is filled whenever 0 is returned, also when the command could not be started

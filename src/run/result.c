@@ -11,7 +11,7 @@ static const struct cause_row {
 	const char *meaning;
 } cause_rows[RUN_CAUSE_COUNT] = {
 #define RUN_CAUSE(n, st, mean) [RUN_CAUSE_##n] = { #n, st, mean },
-#include "run/result.def"
+#include <cordon/causes.def>
 #undef RUN_CAUSE
 };
 

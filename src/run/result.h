@@ -18,7 +18,7 @@
 
 enum run_cause {
 #define RUN_CAUSE(name, status, meaning) RUN_CAUSE_##name,
-#include "run/result.def"
+#include <cordon/causes.def>
 #undef RUN_CAUSE
 	RUN_CAUSE_COUNT
 };

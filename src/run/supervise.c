@@ -29,6 +29,14 @@ int run_disown(struct run *run, pid_t pid, struct cordon_error *err)
 	return tree_disown(&run->tree, pid, err);
 }
 
+void run_pause_output(struct run *run, bool pause)
+{
+	struct cordon_error why;
+
+	if (capture_pause(&run->capture, pause, &why) < 0)
+		run_break(run, &why);
+}
+
 struct violations *run_violations(struct run *run)
 {
 	return run->request->violations;
@@ -138,6 +146,7 @@ static int open_streams(struct run *run, struct spawn_fd *fds, size_t *n_fds, in
 		return 0;
 	run->capture.limit = q->limits.output;
 	run->capture.on_limit = output_limit_passed;
+	run->capture.sink = q->sink;
 	run->capture.data = run;
 	failed = capture_open(&run->capture, run->loop,
 			      q->capture_max ? q->capture_max : RUN_CAPTURE_DEFAULT, err);

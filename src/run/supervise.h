@@ -34,6 +34,7 @@
 #include "base/loop.h"
 #include "base/spawn.h"
 #include "report/violation.h"
+#include "run/capture.h"
 #include "run/part.h"
 #include "run/result.h"
 
@@ -89,6 +90,7 @@ struct run_request {
 	bool stdin_null;
 	bool capture;
 	size_t capture_max; /* bytes kept of each stream; 0: RUN_CAPTURE_DEFAULT */
+	const struct capture_sink *sink; /* gets what is captured, too; NULL: nobody */
 	uint64_t grace_ms;  /* between TERM and KILL; 0: RUN_GRACE_DEFAULT_MS */
 	struct run_limits limits;
 	struct violations *violations; /* where refusals are noted; NULL: nowhere */
@@ -107,6 +109,8 @@ struct loop *run_loop(struct run *run);
 void run_stop(struct run *run, enum run_cause cause);
 /* Where what watches along notes a refusal; may be NULL, which violations_add accepts. */
 struct violations *run_violations(struct run *run);
+/* Output is not read, or read again: for a sink that cannot keep up. */
+void run_pause_output(struct run *run, bool pause);
 /* A helper that a part has started: no part of the run, and the part's to end. */
 int run_disown(struct run *run, pid_t pid, struct cordon_error *err);
 /* Something without which the run must not go on broke down: everything is killed and
