@@ -24,12 +24,46 @@ holds() {
 
 holds bin/cordon test -x
 holds libexec/cordon/cordon-relay test -x
+# compiles PROGRAM FLAG...: a program finds header and library by pkg-config alone. The
+# stage is not the prefix, which only pkg-config has to be told.
+compiles() {
+	local program=$1
+	shift
+	if ! PKG_CONFIG_SYSROOT_DIR=$top/stage PKG_CONFIG_PATH=$(dirname "$pc") bash -c '
+		flags=$(pkg-config --cflags --libs "${@:3}" libcordon) &&
+		printf "%s\n" "#include <cordon/cordon.h>" "#include <stdio.h>" \
+			"int main(void) { return puts(cordon_version()) < 0; }" >"$1.c" &&
+		cc -Wall -Wextra -Werror -o "$1" "$1.c" $flags' - "$top/$program" "" "$@"; then
+		echo "does not compile against what is installed: $program"
+		failed=1
+	fi
+}
+if [ "$(uname)" = Linux ]; then
+	libdir=$(dirname "$(find "$prefix" -name libcordon.so)")
+	pc=$libdir/pkgconfig/libcordon.pc
+	holds "${libdir#"$prefix"/}/libcordon.so.0" test -f
+	holds "${libdir#"$prefix"/}/libcordon.a" test -f
+	holds include/cordon/cordon.h grep -q cordon_execute
+	holds include/cordon/error.h grep -q 'struct cordon_error'
+	holds include/cordon/errors.def grep -q CORDON_ERROR
+	holds include/cordon/causes.def grep -q RUN_CAUSE
+	holds "${pc#"$prefix"/}" grep -q '^Name: libcordon'
+	# One that is sanitized needs more than pkg-config says.
+	if ! nm -D "$libdir/libcordon.so" | grep -q __asan_init; then
+		compiles shared
+		LD_LIBRARY_PATH=$libdir "$top/shared" | grep -q '^[0-9]' || failed=1
+		rm "$libdir"/libcordon.so*
+		compiles static --static
+		"$top/static" | grep -q '^[0-9]' || failed=1
+	fi
+fi
 holds share/bash-completion/completions/cordon bash -n
 holds share/zsh/site-functions/_cordon grep -q '^#compdef cordon'
 holds share/fish/vendor_completions.d/cordon.fish grep -q '^complete -c cordon'
 holds share/doc/cordon/result.schema.json python3 -m json.tool
 if command -v scdoc >/dev/null; then
 	holds share/man/man1/cordon-run.1 grep -q 'run a command'
+	holds share/man/man3/cordon.3 grep -q cordon_execute
 	holds share/man/man5/cordon.toml.5 grep -q 'NAMED SETS'
 fi
 exit $failed

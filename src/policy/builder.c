@@ -62,6 +62,8 @@ void policy_builder_set(struct policy_builder *b, enum key key, uint64_t number)
 	autobuf struct buf text = buf_make(NUMBER_TEXT_MAX);
 
 	print_number(&text, key_rows[key].type, number);
+	if (text.failed && !b->failed)
+		b->failed = err_nomem(&b->error, "config");
 	policy_builder_add(b, key, text.p);
 }
 
