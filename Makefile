@@ -13,7 +13,7 @@ SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false \
 	   -Dc_args=-fno-sanitize-recover=all -Dstatic=false
 NINJA    = ninja $(if $(JOBS),-j$(JOBS))
 
-.PHONY: all help run test asan fuzz bench soak cross check install clean need-clang
+.PHONY: all help run test asan fuzz bench soak cross oldkernel check install clean need-clang
 
 all: $(BUILD)/build.ninja	## build/cordon, fully static
 	@$(NINJA) -C $(BUILD)
@@ -50,6 +50,10 @@ soak: all	## the long tests, never part of CI
 cross:	## compile for macOS and Linux on aarch64, with zig from PyPI; some minutes
 	@tools/deps --check build
 	@tools/cross
+
+oldkernel: all	## the boundary on Debian's Linux 6.1, in qemu; a minute or two
+	@tools/deps oldkernel
+	@tests/oldkernel/run $(BUILD)
 
 check: all	## formatting, shell scripts, layers, docs
 	@tools/check-format
