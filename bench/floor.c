@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,7 +18,7 @@
 #include <unistd.h>
 
 #include "backend/linux/seccomp.h"
-#include "base/linux_compat.h"
+#include "run/notify.h"
 
 #define READ_BYTES 256
 
@@ -48,7 +47,6 @@ static int take_listener(pid_t child, int from)
 		ours = (int)syscall(SYS_pidfd_getfd, pidfd, theirs, 0);
 	if (ours < 0 || write(from, "", 1) != 1)
 		err(1, "cannot take the listener");
-	ioctl(ours, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	return ours;
 }
 
@@ -65,14 +63,17 @@ static void read_path(const struct seccomp_notif *call)
 
 static bool let_one_go_on(int listener)
 {
-	struct seccomp_notif call = { 0 };
-	struct seccomp_notif_resp answer = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+	static struct notify_pace pace;
+	union notify_answer answer = { .answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+	union notify_call in;
 
-	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
+	if (notify_receive(listener, &in) < 0)
 		return errno == EINTR;
-	read_path(&call);
-	answer.id = call.id;
-	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	read_path(&in.call);
+	answer.answer.id = in.call.id;
+	notify_came(&pace, listener, &in.call);
+	notify_send(listener, &answer);
+	notify_went(&pace, listener);
 	return true;
 }
 

@@ -175,7 +175,9 @@ static bool receive(struct broker *b)
 	union notify_call in;
 
 	if (notify_receive(BROKER_FD_LISTENER, &in) == 0) {
+		notify_came(&b->pace, BROKER_FD_LISTENER, &in.call);
 		serve(b, &in.call);
+		notify_went(&b->pace, BROKER_FD_LISTENER);
 		return true;
 	}
 	/* The process was killed before we looked; or it was the last one. */
@@ -347,7 +349,6 @@ int broker_child(void *data, int error_fd)
 		return r;
 	b.in->observer->inside = true;
 	broker_near_init(&b);
-	notify_hurry(BROKER_FD_LISTENER);
 	close(error_fd);
 	run(&b);
 	return 0;

@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "policy/policy.h"
 #include "report/violation.h"
+#include "run/notify.h"
 #include "run/observe.h"
 #include "run/target.h"
 
@@ -101,6 +102,7 @@ struct broker {
 	bool never_settles;
 	struct broker_job *jobs[BROKER_JOBS_MAX];
 	size_t n_jobs;
+	struct notify_pace pace;
 };
 
 struct call;

@@ -7,12 +7,16 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/linux_compat.h"
 
 #define STAGE "listener"
+/* So many calls of one thread, with no more than this between them, are a run of calls. */
+#define PACE_CALLS 3
+#define PACE_NS 1000000
 
 bool notify_fits(void)
 {
@@ -47,9 +51,40 @@ bool notify_is_waiting(int listener, uint64_t id)
 	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-void notify_hurry(int listener)
+static int64_t now_ns(void)
 {
-	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void hurry(struct notify_pace *p, int listener, bool on)
+{
+	if (p->hurries != on)
+		ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+		      on ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0);
+	p->hurries = on;
+}
+
+void notify_came(struct notify_pace *p, int listener, const struct seccomp_notif *call)
+{
+	int64_t now = now_ns();
+	bool follows = call->pid == p->tid && now - p->at < PACE_NS;
+
+	p->streak = follows ? p->streak + (p->streak < PACE_CALLS) : 0;
+	p->tid = call->pid;
+	p->at = now;
+	if (p->streak < PACE_CALLS)
+		hurry(p, listener, false);
+}
+
+/* Not before the answer: the next call brings us to the caller, and this one would have
+ * brought the caller to us. */
+void notify_went(struct notify_pace *p, int listener)
+{
+	if (p->streak == PACE_CALLS)
+		hurry(p, listener, true);
 }
 
 static void give_up(struct notify *n, const char *what)
@@ -89,14 +124,19 @@ static void call_ready(void *data, uint32_t events)
 {
 	struct notify *n = data;
 	union notify_call in;
+	int verdict;
 
 	if (!(events & EPOLLIN)) {
 		/* Nobody is left who could call. */
 		notify_close(n);
 		return;
 	}
-	if (receive(n, &in))
-		answer(n, in.call.id, n->judge(n->data, &in.call));
+	if (!receive(n, &in))
+		return;
+	verdict = n->judge(n->data, &in.call);
+	notify_came(&n->pace, n->watch.fd, &in.call);
+	answer(n, in.call.id, verdict);
+	notify_went(&n->pace, n->watch.fd);
 }
 
 bool notify_waits(const struct notify *n, const struct seccomp_notif *call)
@@ -119,7 +159,7 @@ int notify_open(struct notify *n, struct loop *loop, int listener, struct cordon
 	n->watch = (struct loop_watch){
 		.fd = listener, .ready = call_ready, .data = n, .direct = true
 	};
-	notify_hurry(listener);
+	n->pace = (struct notify_pace){ 0 };
 	if (!failed)
 		failed = loop_watch(loop, &n->watch, EPOLLIN, err);
 	if (failed)
