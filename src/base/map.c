@@ -50,13 +50,10 @@ const void *map_get(const struct map *m, struct str key)
 /* Texts have few prefixes, and maps may be long. */
 const void *map_nearest(const struct map *m, struct str path)
 {
-	const void *nearest = map_get(m, STR("/"));
+	const void *here = map_get(m, path);
 
-	for (size_t i = 1; i <= path.n; i++)
-		if (i == path.n || path.p[i] == '/') {
-			const void *here = map_get(m, str_take(path, i));
-
-			nearest = here ? here : nearest;
-		}
-	return nearest;
+	for (size_t i = path.n; !here && i-- > 1;)
+		if (path.p[i] == '/')
+			here = map_get(m, str_take(path, i));
+	return here ? here : map_get(m, STR("/"));
 }

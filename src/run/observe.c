@@ -167,56 +167,75 @@ void observer_forget_bases(struct observer *o)
 		o->bases[i].uses = 0;
 }
 
-/* Of a path whose last component is not followed, only the directory matters. */
-static struct observed_straight *straight_slot(struct observer *o, const struct sight *s,
-					       struct str text)
-{
-	uint64_t hash = str_hash(s->follow ? text : path_parent(text), s->follow) | 1;
-	struct observed_straight *known = &o->straight[hash / 2 % OBSERVED_STRAIGHT];
+enum known {
+	KNOWN_STRAIGHT_DIR, /* no link leads to what is in this directory */
+	KNOWN_STRAIGHT,	    /* no link leads to it, nor is it one */
+	KNOWN_READ,	    /* reading it is nothing to be noted */
+};
 
-	if (known->hash != hash)
-		*known = (struct observed_straight){ .hash = hash };
-	return known;
+static bool is_known(struct observer *o, enum known what, struct str text)
+{
+	uint64_t hash = str_hash(text, what);
+	struct observed_known *k = &o->known[hash % OBSERVED_KNOWN];
+
+	if (k->tag != (uint32_t)(hash >> 32) || !k->uses)
+		return false;
+	k->uses--;
+	return true;
+}
+
+/* In the place of what was known by the same number. */
+static void now_known(struct observer *o, enum known what, struct str text)
+{
+	uint64_t hash = str_hash(text, what);
+
+	o->known[hash % OBSERVED_KNOWN] = (struct observed_known){
+		.tag = (uint32_t)(hash >> 32),
+		.uses = USES_MAX,
+	};
 }
 
 /* Does the text say where it is, or does a link lead elsewhere? */
 static bool is_straight(struct observer *o, const struct sight *s, struct str text)
 {
 	bool writes_through = s->follow && policy_op_of(s->what) == POLICY_WRITE;
-	struct observed_straight *known = straight_slot(o, s, text);
+	enum known what = s->follow ? KNOWN_STRAIGHT : KNOWN_STRAIGHT_DIR;
+	struct str object = s->follow ? text : path_parent(text);
 
+	/* Of a path whose last component is not followed, only the directory matters. */
 	if (!s->follow && !strchr(s->path, '/'))
 		return true;
-	if (writes_through || !known->uses) {
-		if (may_look(o, text.p) &&
-		    !target_has_no_links(s->target, s->dirfd, s->path))
-			return false;
-		known->uses = USES_MAX;
-	}
-	known->uses--;
+	if (!writes_through && is_known(o, what, object))
+		return true;
+	if (may_look(o, text.p) && !target_has_no_links(s->target, s->dirfd, s->path))
+		return false;
+	if (s->what != OBSERVED_READ)
+		now_known(o, what, object);
 	return true;
 }
 
-/* Is it, going by the text, in a tree where it is allowed? */
-static bool is_ordinary(struct observer *o, const struct sight *s)
+/* The path from the root on, as the call says it. Empty: it is not known where it starts. */
+static struct str say(struct observer *o, const struct sight *s, char text[OBSERVED_TEXT])
 {
 	const struct observed_base *base;
 	size_t n = strlen(s->path), base_n = 0;
-	char text[OBSERVED_TEXT];
 
-	if (o->inside || strstr(s->path, ".."))
-		return false;
 	if (s->path[0] != '/') {
 		base = base_of(o, s);
 		if (!base->n)
-			return false;
+			return (struct str){ text, 0 };
 		memcpy(text, base->path, base->n);
 		text[base->n] = '/';
 		base_n = base->n + 1;
 	}
 	memcpy(text + base_n, s->path, n + 1);
-	return is_allowed(o, s->what, (struct str){ text, base_n + n }) &&
-	       is_straight(o, s, (struct str){ text, base_n + n });
+	return (struct str){ text, base_n + n };
+}
+
+/* Is it, going by the text, in a tree where it is allowed? */
+static bool is_ordinary(struct observer *o, const struct sight *s, struct str said)
+{
+	return !strstr(s->path, "..") && is_allowed(o, s->what, said) && is_straight(o, s, said);
 }
 
 /* As the text says, without looking at any file. */
@@ -344,19 +363,39 @@ static bool is_refused(const struct observer *o, enum observed what, struct str 
 	       !policy_allows(o->policy, policy_op_of(what), object, ret);
 }
 
-static bool look_at(struct observer *o, const struct sight *s, struct observed_object *ret)
+/* Where it is, and that it is refused there. */
+static bool look_closely(struct observer *o, const struct sight *s, struct observed_object *ret)
 {
 	struct decision d;
 	bool there;
 
-	if (!*s->path || (!o->allowed && is_ordinary(o, s)) || !spell(s, ret->text) ||
-	    !may_look(o, ret->text) || !resolve(o, s, ret->text, &there))
+	if (!spell(s, ret->text) || !may_look(o, ret->text) || !resolve(o, s, ret->text, &there))
 		return false;
 	if (o->allowed)
 		note_allowed(o, s, str_of(ret->text));
 	ret->what = s->what;
 	return !(there && is_served(o, s->what, str_of(ret->text))) &&
 	       is_refused(o, s->what, str_of(ret->text), &d);
+}
+
+static bool look_at(struct observer *o, const struct sight *s, struct observed_object *ret)
+{
+	char text[OBSERVED_TEXT];
+	bool reads = s->what == OBSERVED_READ, noted;
+	struct str said;
+
+	if (!*s->path)
+		return false;
+	/* Whoever is told of everything, or may wait, looks every time. */
+	if (o->allowed || o->inside)
+		return look_closely(o, s, ret);
+	said = say(o, s, text);
+	if (reads && said.n && is_known(o, KNOWN_READ, said))
+		return false;
+	noted = !(said.n && is_ordinary(o, s, said)) && look_closely(o, s, ret);
+	if (reads && said.n && !noted)
+		now_known(o, KNOWN_READ, said);
+	return noted;
 }
 
 static bool judge_path(struct observer *o, const struct observed_object *found,

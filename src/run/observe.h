@@ -9,8 +9,9 @@
  *
  * Most calls concern a tree in which they are allowed. That is seen from the text of the
  * path, the directory a relative one starts in, and that no link is on the way: the last
- * two are looked up once in a while and not for every call. A call may therefore go
- * unnoticed when a descriptor or a directory was replaced just before. So does whatever
+ * two are looked up once in a while and not for every call, and so is whatever is read.
+ * A call may therefore go unnoticed when a descriptor, a directory or, where it is read,
+ * a link was replaced just before. So does whatever
  * lies on a file system that somebody else serves, or that is mounted when it is looked
  * at: the supervisor must not wait for those.
  */
@@ -38,7 +39,7 @@ enum observed {
 };
 
 #define OBSERVED_BASES 16 /* a power of two */
-#define OBSERVED_STRAIGHT 512
+#define OBSERVED_KNOWN 2048
 #define OBSERVED_TEXT (2 * PATH_MAX)
 
 /* What a call is about: the first half of observing it. */
@@ -55,10 +56,10 @@ struct observed_base {
 	char path[PATH_MAX];
 };
 
-/* A place to which no link leads, known by a number that its path gives. */
-struct observed_straight {
-	uint64_t hash; /* 0: none */
-	unsigned uses;
+/* Something that is known of a path for a while, by a number that its text gives. */
+struct observed_known {
+	uint32_t tag;
+	uint32_t uses; /* how often that is still believed */
 };
 
 /* A file that the command was given as a standard stream, to write to. */
@@ -84,7 +85,7 @@ struct observer {
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
 	struct observed_stream streams[OBSERVED_STREAMS];
 	struct observed_base bases[OBSERVED_BASES];
-	struct observed_straight straight[OBSERVED_STRAIGHT];
+	struct observed_known known[OBSERVED_KNOWN];
 };
 
 /* False: out of memory. */
