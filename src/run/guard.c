@@ -41,7 +41,7 @@ struct guard {
 	struct egress *egress; /* NULL: no host is listed */
 	struct run_quarantined quarantined[RUN_QUARANTINED_MAX];
 	size_t n_quarantined;
-	bool observes, guards;
+	bool observes, sees_reads, guards;
 	int refusal;		/* what a refused call fails with: as the kernel's own rules here */
 	struct request request; /* the call at hand */
 	bool told;		/* it is a violation already */
@@ -60,23 +60,6 @@ static void close_object(struct object *o)
 	fd_close(&o->place.dir);
 }
 #define autoobject __attribute__((cleanup(close_object))) struct object
-
-/* openat2 for reading goes on. For anything else it is a call that this kernel does not
- * have, upon which programs use openat: its ways of resolving a path are not known here. */
-static int judge_openat2(const struct request *q)
-{
-	struct open_how how;
-	int r;
-
-	if (q->flags < sizeof(how))
-		return EINVAL;
-	r = target_read(q->target.tid, request_argument(q, 2), &how, sizeof(how));
-	if (r < 0)
-		return -r;
-	if (how.flags & O_PATH || !(how.flags & (O_ACCMODE | O_CREAT | O_TRUNC)))
-		return 0;
-	return ENOSYS;
-}
 
 /* --- resolving ------------------------------------------------------------------ */
 
@@ -357,6 +340,30 @@ static void observe(struct guard *g, const struct request *q)
 		report(g, q->call, &v);
 }
 
+/* openat2 for reading goes on. For anything else it is a call that this kernel does not
+ * have, upon which programs use openat: its ways of resolving a path are not known here. */
+static int judge_openat2(struct guard *g, struct request *q)
+{
+	struct open_how how;
+	int r;
+
+	if (q->flags < sizeof(how))
+		return EINVAL;
+	r = target_read(q->target.tid, request_argument(q, 2), &how, sizeof(how));
+	if (r < 0)
+		return -r;
+	if (how.flags & O_PATH)
+		return 0;
+	if (how.flags & (O_ACCMODE | O_CREAT | O_TRUNC))
+		return ENOSYS;
+	if (g->sees_reads && !(how.resolve & (RESOLVE_IN_ROOT | RESOLVE_BENEATH))) {
+		request_is_open(q, how.flags);
+		if (request_read(q) == 0)
+			observe(g, q);
+	}
+	return 0;
+}
+
 /* --- the answer ----------------------------------------------------------------- */
 
 static enum inflight_kind made_by(enum call_kind kind)
@@ -451,7 +458,7 @@ static int judge(void *data, const struct seccomp_notif *call)
 		if (request_read(q) == 0)
 			observe(g, q);
 	} else {
-		verdict = q->row->kind == CALL_OPENAT2 ? judge_openat2(q) : judge_names(g, q);
+		verdict = q->row->kind == CALL_OPENAT2 ? judge_openat2(g, q) : judge_names(g, q);
 		if (!verdict && q->row->kind != CALL_CONNECT)
 			let_go_on(g, q);
 	}
@@ -554,6 +561,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->heard = in->launch->heard;
 	g->guards = policy_number(g->policy, KEY_PROTECT) != PROTECT_OFF;
 	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
+	g->sees_reads = policy_number(g->policy, KEY_REPORT) >= REPORT_ALL;
 	/* A read-only mount says EROFS, Landlock EACCES. */
 	g->refusal = strcmp(in->plan->backend, "landlock") == 0 ? EACCES : EROFS;
 	g->notify = (struct notify){ .judge = judge, .broke = broke, .data = g };

@@ -31,13 +31,19 @@ static int dirfd_argument(const struct request *q, int i)
 	return i == NONE ? AT_FDCWD : (int)(uint32_t)q->call->data.args[i];
 }
 
+static const struct call_row *row_of(int nr)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].nr == nr)
+			return &rows[i];
+	return NULL;
+}
+
 bool request_init(struct request *q, const struct seccomp_notif *call, struct target_view *view)
 {
-	const struct call_row *row = rows, *end = rows + sizeof(rows) / sizeof(rows[0]);
+	const struct call_row *row = row_of(call->data.nr);
 
-	while (row < end && row->nr != call->data.nr)
-		row++;
-	if (row == end)
+	if (!row)
 		return false;
 	q->call = call;
 	q->row = row;
@@ -47,6 +53,12 @@ bool request_init(struct request *q, const struct seccomp_notif *call, struct ta
 	q->flags = (uint32_t)request_argument(q, row->flags);
 	q->path_n = q->from_n = 0;
 	return true;
+}
+
+void request_is_open(struct request *q, uint64_t flags)
+{
+	q->row = row_of(SYS_openat);
+	q->flags = flags;
 }
 
 /* The path of a unix socket. Returns its length, 0 when it is no such thing. */

@@ -49,6 +49,8 @@ struct request {
 
 /* False for a call that is not in the table. */
 bool request_init(struct request *q, const struct seccomp_notif *call, struct target_view *view);
+/* An openat2 that is, going by its flags, as good as an openat: it is one from here on. */
+void request_is_open(struct request *q, uint64_t flags);
 uint64_t request_argument(const struct request *q, int i);
 /* Reads the paths; of bind and connect the name of a unix socket, which is empty for any
  * other address. Returns 0 or an errno, negative. */

@@ -45,6 +45,25 @@ quiet_about() {
 	done
 }
 
+# A program that opens the file by openat2, which the guard takes apart by itself.
+OPENAT2='import ctypes, os, struct, sys
+how = struct.pack("QQQ", os.O_RDONLY | os.O_CLOEXEC, 0, 0)
+ctypes.CDLL(None).syscall(437, -100, sys.argv[1].encode(), how, len(how))'
+
+@test "--report all: a read is seen, by whatever call and through links, and told once" {
+	ln -s "$HOME/.ssh/id_rsa" link
+	for reads in "cat ~/.ssh/id_rsa" "cat link" "cd ~ && cat .ssh/id_rsa" \
+		"cat ~/.ssh/../.ssh/id_rsa" "python3 -c '$OPENAT2' \"\$HOME/.ssh/id_rsa\"" \
+		"for i in 1 2 3 4; do cat link ~/.profile; done"; do
+		run --separate-stderr cordon run --report all --json -- sh -c "($reads) >/dev/null 2>&1"
+		valid
+		about "$HOME/.ssh/id_rsa" '.op == "read" and .source == "notify"'
+	done
+	run --separate-stderr cordon run --report writes --json -- sh -c "python3 -c '$OPENAT2' ~/.ssh/id_rsa"
+	valid
+	jq -e '.violations == []' <<<"$output" || fail "reads are not asked for" "$(outcome)"
+}
+
 @test "histories that are not kept: one short line, all of them in the result" {
 	inside moderate 'for f in .bash_history .python_history .lesshst .viminfo; do echo x >>~/$f; done; true'
 	sentence "and 3 more: what is typed inside is not kept outside"
