@@ -150,21 +150,20 @@ static const struct observed_base *base_of(struct observer *o, const struct sigh
 	size_t slot = ((size_t)s->target->tid + (size_t)s->dirfd * 7) & (OBSERVED_BASES - 1);
 	struct observed_base *b = &o->bases[slot];
 
-	if (!b->uses || b->tid != s->target->tid || b->dirfd != s->dirfd) {
+	if (!o->base_uses[slot] || b->tid != s->target->tid || b->dirfd != s->dirfd) {
 		b->tid = s->target->tid;
 		b->dirfd = s->dirfd;
 		/* A working directory changes in a call that is seen; a descriptor does not. */
-		b->uses = s->dirfd == AT_FDCWD ? USES_MAX : DIRFD_USES_MAX;
+		o->base_uses[slot] = s->dirfd == AT_FDCWD ? USES_MAX : DIRFD_USES_MAX;
 		b->n = target_base_path(s->target, s->dirfd, b->path);
 	}
-	b->uses--;
+	o->base_uses[slot]--;
 	return b;
 }
 
 void observer_forget_bases(struct observer *o)
 {
-	for (size_t i = 0; i < OBSERVED_BASES; i++)
-		o->bases[i].uses = 0;
+	memset(o->base_uses, 0, sizeof(o->base_uses));
 }
 
 enum known {

@@ -51,8 +51,7 @@ struct observed_object {
 struct observed_base {
 	pid_t tid;
 	int dirfd;
-	unsigned uses; /* 0: not known */
-	size_t n;      /* 0: has no path */
+	size_t n; /* 0: has no path */
 	char path[PATH_MAX];
 };
 
@@ -85,6 +84,7 @@ struct observer {
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */
 	struct observed_stream streams[OBSERVED_STREAMS];
 	struct observed_base bases[OBSERVED_BASES];
+	unsigned base_uses[OBSERVED_BASES]; /* that are left; 0: not known */
 	struct observed_known known[OBSERVED_KNOWN];
 };
 

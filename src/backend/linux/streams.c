@@ -73,16 +73,33 @@ static CHILD_SAFE int clone_sealed(int fd, const struct stat *st)
 	return -1;
 }
 
-/* Puts in its place what is opened on such a mount, at the same position. */
-static CHILD_SAFE int seal(int fd, int flags, const struct stat *st)
+/* The mount of the file that the last sealed stream is. Several streams are often one file,
+ * /dev/null above all, and to give up a mount takes longer than all else here. */
+struct sealed {
+	int tree; /* -1: none yet */
+	dev_t dev;
+	ino_t ino;
+};
+
+static CHILD_SAFE bool find_sealed(struct sealed *s, int fd, const struct stat *st)
 {
-	int tree = clone_sealed(fd, st), again;
+	if (s->tree >= 0 && s->dev == st->st_dev && s->ino == st->st_ino)
+		return true;
+	if (s->tree >= 0)
+		close(s->tree);
+	*s = (struct sealed){ clone_sealed(fd, st), st->st_dev, st->st_ino };
+	return s->tree >= 0;
+}
+
+/* Puts in its place what is opened on such a mount, at the same position. */
+static CHILD_SAFE int seal(struct sealed *s, int fd, int flags, const struct stat *st)
+{
 	off_t at = lseek(fd, 0, SEEK_CUR);
+	int again;
 
 	/* Through the number of the stream itself, whose link has a name that is known here. */
-	if (tree < 0 || dup2(tree, fd) < 0)
+	if (!find_sealed(s, fd, st) || dup2(s->tree, fd) < 0)
 		return -1;
-	close(tree);
 	again = open(links[fd], (flags & (O_ACCMODE | O_PATH | O_NONBLOCK)) | O_NOCTTY);
 	if (again < 0 || dup2(again, fd) < 0)
 		return -1;
@@ -94,6 +111,8 @@ static CHILD_SAFE int seal(int fd, int flags, const struct stat *st)
 
 CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
 {
+	struct sealed sealed = { .tree = -1 };
+
 	for (int fd = 0; fd < NATIVE_STREAMS; fd++) {
 		int original, flags = fcntl(fd, F_GETFL);
 		struct stat st;
@@ -101,13 +120,15 @@ CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
 		if (flags < 0 || fstat(fd, &st) < 0 || !needs_seal(fd, flags, &st))
 			continue;
 		original = fcntl(fd, F_DUPFD_CLOEXEC, NATIVE_STREAMS);
-		if (original < 0 || seal(fd, flags, &st) < 0)
+		if (original < 0 || seal(&sealed, fd, flags, &st) < 0)
 			return fail(fd, error_fd);
 		if (n->pid_namespace && S_ISREG(st.st_mode))
 			n->originals[fd] = original;
 		else
 			close(original);
 	}
+	if (sealed.tree >= 0)
+		close(sealed.tree);
 	return 0;
 }
 
