@@ -7,8 +7,11 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include "base/arena.h"
 #include "base/err.h"
 
@@ -44,6 +47,21 @@ int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former);
 /* The same for an open one, which may be O_PATH; fd_set_mode puts the mode back. */
 int fd_open_up(int fd, mode_t *ret_former);
 int fd_set_mode(int fd, mode_t mode);
+
+/* A directory to name things in, not to be read; `links`: it may be reached through some.
+ * -1 with errno. */
+int fd_open_directory(const char *path, bool links);
+/* The same below an open one or AT_FDCWD, never a link itself. */
+int fd_enter(int dir, const char *name);
+/* renameat to a name that must not be there. 0 or -errno. */
+int fd_rename_new(int from, const char *name, int to, const char *as);
+/* Copies up to n bytes at *at of a file, and moves *at on. As sendfile(2) of Linux. */
+ssize_t fd_copy(int out, int in, off_t *at, size_t n);
+/* Can be written to, by what F_GETFL says? */
+bool fd_mode_writes(int mode);
+/* When content and when anything of a file changed last. */
+struct timespec fd_mtime(const struct stat *st);
+struct timespec fd_ctime(const struct stat *st);
 
 /* The next entry of a directory, "." and ".." left out. NULL at the end, with errno 0, or
  * where reading it failed: then not all names are known. */

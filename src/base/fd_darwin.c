@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,4 +45,48 @@ int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former)
 ssize_t fd_path(int fd, char text[PATH_MAX])
 {
 	return fcntl(fd, F_GETPATH, text) < 0 ? -errno : (ssize_t)strlen(text);
+}
+
+int fd_open_directory(const char *path, bool links)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (links ? 0 : O_NOFOLLOW_ANY));
+}
+
+int fd_enter(int dir, const char *name)
+{
+	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int fd_rename_new(int from, const char *name, int to, const char *as)
+{
+	return renameatx_np(from, name, to, as, RENAME_EXCL) < 0 ? -errno : 0;
+}
+
+ssize_t fd_copy(int out, int in, off_t *at, size_t n)
+{
+	char chunk[65536];
+	ssize_t got = pread(in, chunk, n < sizeof(chunk) ? n : sizeof(chunk), *at);
+	int r = got > 0 ? fd_write_all(out, chunk, (size_t)got) : 0;
+
+	if (r < 0) {
+		errno = -r;
+		return -1;
+	}
+	*at += got > 0 ? got : 0;
+	return got;
+}
+
+struct timespec fd_mtime(const struct stat *st)
+{
+	return st->st_mtimespec;
+}
+
+struct timespec fd_ctime(const struct stat *st)
+{
+	return st->st_ctimespec;
+}
+
+bool fd_mode_writes(int mode)
+{
+	return (mode & O_ACCMODE) != O_RDONLY;
 }

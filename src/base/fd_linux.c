@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -84,4 +87,42 @@ ssize_t fd_path(int fd, char text[PATH_MAX])
 		return -ENAMETOOLONG;
 	text[n] = '\0';
 	return n;
+}
+
+int fd_open_directory(const char *path, bool links)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = links ? 0 : RESOLVE_NO_SYMLINKS };
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+int fd_enter(int dir, const char *name)
+{
+	return openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int fd_rename_new(int from, const char *name, int to, const char *as)
+{
+	return renameat2(from, name, to, as, RENAME_NOREPLACE) < 0 ? -errno : 0;
+}
+
+ssize_t fd_copy(int out, int in, off_t *at, size_t n)
+{
+	return sendfile(out, in, at, n);
+}
+
+struct timespec fd_mtime(const struct stat *st)
+{
+	return st->st_mtim;
+}
+
+struct timespec fd_ctime(const struct stat *st)
+{
+	return st->st_ctim;
+}
+
+bool fd_mode_writes(int mode)
+{
+	return (mode & O_ACCMODE) != O_RDONLY && !(mode & O_PATH);
 }

@@ -12,15 +12,14 @@
 #include "fmt/json.h"
 
 #define NAME "last-run.json"
-#define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static int open_home(const char *home)
 {
-	int fd = open(home, DIR_FLAGS);
+	int fd = fd_enter(AT_FDCWD, home);
 
 	if (fd >= 0 || errno != ENOENT || mkdir(home, 0700) < 0)
 		return fd;
-	return open(home, DIR_FLAGS);
+	return fd_enter(AT_FDCWD, home);
 }
 
 /* A file of that name can only be what an earlier cordon of the same number left. */

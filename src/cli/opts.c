@@ -8,6 +8,9 @@
 #include "cli/cmd.h"
 #include "fmt/located.h"
 
+/* Not every system declares it. */
+extern char **environ;
+
 #define stage "usage"
 
 const struct command_row command_rows[COMMAND_COUNT] = {

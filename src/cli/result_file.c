@@ -6,13 +6,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -48,7 +46,7 @@ static int open_descriptor(struct result_file *f, struct str number, struct cord
 	mode = fcntl((int)n, F_GETFL);
 	if (mode < 0)
 		return cannot(f, errno, "no such descriptor", err);
-	if ((mode & O_ACCMODE) == O_RDONLY || mode & O_PATH)
+	if (!fd_mode_writes(mode))
 		return cannot(f, 0, "the descriptor is not open for writing", err);
 	f->fd = (int)n;
 	f->borrowed = true;
@@ -94,13 +92,9 @@ static int open_late(struct arena *a, struct result_file *f, struct cordon_error
 /* The directory at a real path: a link in it was put there meanwhile. */
 static int open_real_dir(const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS,
-	};
-	int fd = (int)syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+	int fd = fd_open_directory(path, false);
 
-	return fd < 0 && errno == ENOSYS ? open(path, (int)how.flags) : fd;
+	return fd < 0 && errno == ENOSYS ? fd_enter(AT_FDCWD, path) : fd;
 }
 
 static int open_beside(struct arena *a, struct result_file *f, struct str real,

@@ -38,8 +38,8 @@ static bool take(struct look *l, const char *path, const struct stat *st)
 		.dev = st->st_dev,
 		.ino = st->st_ino,
 		.size = (uint64_t)st->st_size,
-		.mtime_ns = in_ns(st->st_mtim),
-		.ctime_ns = in_ns(st->st_ctim),
+		.mtime_ns = in_ns(fd_mtime(st)),
+		.ctime_ns = in_ns(fd_ctime(st)),
 		.mode = st->st_mode,
 	};
 	return true;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +50,7 @@ static int copy_data(struct copying *c, int in, int out, off_t from, off_t to)
 	if (lseek(out, from, SEEK_SET) < 0)
 		return -errno;
 	while (from < to) {
-		n = sendfile(out, in, &from, (size_t)(to - from));
+		n = fd_copy(out, in, &from, (size_t)(to - from));
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
 	}
@@ -175,12 +174,12 @@ int move_nowhere(int dir, const char *name)
 
 static int rename_name(int from, const char *name, int to, const char *as)
 {
-	int r = renameat2(from, name, to, as, RENAME_NOREPLACE) < 0 ? -errno : 0;
+	int r = fd_rename_new(from, name, to, as);
 	mode_t former;
 
 	/* A directory is written when it moves: its ".." changes. */
 	if (r == -EACCES && fd_give_rights(from, name, S_IFDIR, &former) == 0)
-		r = renameat2(from, name, to, as, RENAME_NOREPLACE) < 0 ? -errno : 0;
+		r = fd_rename_new(from, name, to, as);
 	return r;
 }
 

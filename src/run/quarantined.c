@@ -6,13 +6,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -195,16 +193,6 @@ static void forget(const struct quarantined *q, int run)
 	rmdir(text);
 }
 
-/* Where it came from, through no link: the command may have put one on the way there. A
- * place the caller names is followed as usual, but for its last name. */
-static int open_destination(const char *dir, bool links)
-{
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-				.resolve = links ? 0 : RESOLVE_NO_SYMLINKS };
-
-	return (int)syscall(SYS_openat2, AT_FDCWD, dir, &how, sizeof(how));
-}
-
 struct destination {
 	const char *dir, *name;
 	struct str text; /* as it was given */
@@ -273,7 +261,9 @@ int quarantine_restore(struct arena *a, const struct quarantined *q, const char 
 		return run;
 	if (faccessat(run, name_of(q), F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return cannot(err, errno, "there is nothing to restore:", str_of(q->path));
-	dir = open_destination(t.dir, t.given);
+	/* Where it came from, through no link: the command may have put one on the way there. A
+	 * place the caller names is followed as usual, but for its last name. */
+	dir = fd_open_directory(t.dir, t.given);
 	if (dir < 0)
 		return cannot_restore(&t, errno, err);
 	path = whole_path(a, dir, t.name);
