@@ -147,6 +147,9 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 	}
 	caps.bwrap_path = find_bwrap(a, workdir, path_env);
 	caps.value[CAP_BWRAP] = caps.bwrap_path != NULL;
+	/* Only macOS has it; a program of that name here would confine nothing. */
+	caps.sandbox_exec_path = testing_value("CORDON_SANDBOX_EXEC");
+	caps.value[CAP_SANDBOX_EXEC] = caps.sandbox_exec_path != NULL;
 	caps.relay_path = find_relay(a);
 	caps.value[CAP_RELAY] = caps.relay_path != NULL;
 	*ret = caps;

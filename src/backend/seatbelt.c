@@ -124,7 +124,8 @@ static int seatbelt_prepare(struct arena *a, const struct launch_input *in, stru
 	tmp = unmounted_tmp(in->plan, ret);
 	if (r == 0)
 		r = build_argv(a, in, tmp, ret, err);
-	ret->program = SANDBOX_EXEC_PATH;
+	ret->program = in->caps && in->caps->sandbox_exec_path ? in->caps->sandbox_exec_path
+							      : SANDBOX_EXEC_PATH;
 	ret->cwd = chdir ? chdir->path.p : NULL;
 	ret->new_session = plan_find_op(in->plan, OP_SESSION);
 	if (r == 0) {

@@ -27,6 +27,7 @@ struct caps {
 	bool assumed[CAP_COUNT];
 	const char *bwrap_path;
 	const char *relay_path;
+	const char *sandbox_exec_path;
 	/* Around this process is another cordon, whose filter forbids namespaces. */
 	bool inside;
 };
