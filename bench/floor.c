@@ -2,14 +2,16 @@
 /*
  * What the kernel alone takes for being told of calls: runs a command whose calls wait as
  * they do under `report = writes`, reads the path of each and lets it go on. No sandbox,
- * no judgement, no loop of events: a guard cannot cost less than this.
+ * no judgement, no loop of events: a guard cannot cost less than this. With --exact all
+ * calls wait that a broker carries out, and a broker cannot cost less than that.
  *
- * usage: bench-floor COMMAND [ARGUMENT...]
+ * usage: bench-floor [--exact] COMMAND [ARGUMENT...]
  */
 #include <err.h>
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -22,14 +24,13 @@
 
 #define READ_BYTES 256
 
-static int become(char **argv, int to)
+static int become(char **argv, enum seccomp_filter filter, int to)
 {
 	int fd = -1;
 	char go;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-		fd = seccomp_install(seccomp_program(SECCOMP_FILTER_notify_writes,
-						     SECCOMP_ARCH_NATIVE),
+		fd = seccomp_install(seccomp_program(filter, SECCOMP_ARCH_NATIVE),
 				     SECCOMP_FILTER_FLAG_NEW_LISTENER |
 					     SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 	/* The number alone: the other side takes the descriptor out of this process. */
@@ -79,15 +80,18 @@ static bool let_one_go_on(int listener)
 
 int main(int argc, char **argv)
 {
+	bool exact = argc > 1 && strcmp(argv[1], "--exact") == 0;
 	int pair[2], listener, status;
 	pid_t child;
 
-	if (argc < 2)
-		errx(2, "usage: bench-floor COMMAND [ARGUMENT...]");
+	if (argc < 2 + exact)
+		errx(2, "usage: bench-floor [--exact] COMMAND [ARGUMENT...]");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 || (child = fork()) < 0)
 		err(1, "cannot start");
 	if (child == 0)
-		return become(argv + 1, pair[1]);
+		return become(argv + 1 + exact,
+			      exact ? SECCOMP_FILTER_notify_exact : SECCOMP_FILTER_notify_writes,
+			      pair[1]);
 	listener = take_listener(child, pair[0]);
 	while (let_one_go_on(listener))
 		;

@@ -279,6 +279,30 @@ unchanged() {
 	assert_contains "1 rounds, 0 failed"
 }
 
+# While a descriptor is put into its table a caller is kept on one processor.
+@test "a command keeps the processors it was given, and those it asks for" {
+	cat >cpus.py <<-'EOS'
+		import os, sys
+		def works():
+		    before = os.sched_getaffinity(0)
+		    for _ in range(100):
+		        open("made", "w").close()
+		    if os.sched_getaffinity(0) != before:
+		        sys.exit("other processors than before")
+		    return before
+		given = works()
+		os.sched_setaffinity(0, {max(given)})
+		works()
+		os.sched_setaffinity(0, range(os.sysconf("SC_NPROCESSORS_CONF")))
+		print(len(given), len(works()))
+	EOS
+	run -0 "$CORDON" run -q --protect exact -- python3 cpus.py
+	assert_equal "$output" "$(nproc) $(nproc)"
+	run -0 taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" \
+		"$CORDON" run -q --protect exact -- python3 cpus.py
+	assert_equal "${output%% *}" 1
+}
+
 @test "a pipe that nobody reads holds up nobody else" {
 	mkfifo pipe go
 	background timeout 100 "$CORDON" run -q -p strict -- \
