@@ -174,8 +174,38 @@ static int say_losses(struct runner *r)
 	return said ? 0 : err_nomem(&r->err, "run");
 }
 
+/* The number in /dev/fd/63 or /proc/self/fd/63; 0: it is none, or a standard stream. */
+static unsigned descriptor_in(struct str word)
+{
+	static const char *const places[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t fd = 0;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (str_starts(word, str_of(places[i])) &&
+		    num_parse_u64(str_skip(word, strlen(places[i])), UINT32_MAX, &fd) && fd > 2)
+			return (unsigned)fd;
+	return 0;
+}
+
+/* A shell's <(...) and >(...), which would be a file that is not there. */
+static void say_closed(const struct runner *r)
+{
+	if (!r->setup.plan->policy->confined)
+		return;
+	for (char **word = r->o->rest; *word; word++)
+		if (descriptor_in(str_of(*word))) {
+			out_note(r->o,
+				 "warning: %s is not passed on: a command gets standard input, "
+				 "output and error and no other descriptor; use a pipe or a file, "
+				 "or run the shell that makes it inside: cordon run bash -c '...'",
+				 quote(str_of(*word)).text);
+			return;
+		}
+}
+
 static int say_before(struct runner *r)
 {
+	say_closed(r);
 	setup_warn(r->o, r->setup.plan->policy);
 	if (!opts_given(r->o, OPTION_QUIET) && show_widens(r->setup.plan->policy))
 		out_note(r->o, "warning: a project file asks for more than there is, without "

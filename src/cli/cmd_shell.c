@@ -45,7 +45,7 @@ static int keep_no_history(const char *shell)
 	return strcmp(strrchr(shell, '/') + 1, "bash") == 0 ? setenv("HISTFILE", "", 0) : 0;
 }
 
-/* The shell with its own arguments, or for a person. */
+/* The shell with its own arguments, or for a person, or for what a pipe says. */
 static char **shell_argv(struct arena *a, const char *shell, char **rest)
 {
 	size_t n = 0;
@@ -59,7 +59,7 @@ static char **shell_argv(struct arena *a, const char *shell, char **rest)
 	argv[0] = (char *)shell;
 	if (n)
 		memcpy(argv + 1, rest, n * sizeof(*argv));
-	else
+	else if (isatty(STDIN_FILENO))
 		argv[1] = (char *)"-i";
 	return argv;
 }

@@ -99,8 +99,7 @@ void ending_infer(struct ending *e, const struct run_result *result)
 	struct infer in = { .policy = policy, .arena = &a, .violations = e->violations };
 	struct cordon_error ignored;
 
-	if (!policy->confined ||
-	    policy_number(policy, KEY_REPORT) == REPORT_NONE ||
+	if (!policy->confined || policy_number(policy, KEY_REPORT) == REPORT_NONE ||
 	    world_os_init(&a, &in.world, &ignored) < 0)
 		return;
 	infer_text(&in, buf_str(&result->err.text));
@@ -129,6 +128,26 @@ static void say_powerless(const struct ending *e, const struct run_result *resul
 			 "hint: %s has no more rights than the command: inside, setuid bits and "
 			 "capabilities of files have no effect",
 			 program.p);
+}
+
+static bool says_full(const struct run_result *result)
+{
+	return result->exit_code > 0 && (infer_is_full(buf_str(&result->err.text)) ||
+					 infer_is_full(buf_str(&result->out.text)) ||
+					 infer_is_full(buf_str(&result->shown)));
+}
+
+static void say_full(const struct ending *e, const struct run_result *result)
+{
+	const struct policy *policy = e->explainer.setup.plan->policy;
+	bool memory = policy_number(policy, KEY_MEMORY);
+	bool tmp = policy->effective[KEY_TMP_SIZE].origin.source != SOURCE_PROFILE;
+
+	/* A disk of the host may be full, too. */
+	if (policy->confined && (memory || tmp) && (result->full || says_full(result)))
+		out_note(e->o, "hint: %s/tmp inside lies in memory, and %s bounds it",
+			 result->full ? "no space was left in /tmp or its like: " : "",
+			 memory ? "--memory" : "--tmp-size");
 }
 
 /* A program that was allowed to connect only sees that the connection was reset. */
@@ -161,6 +180,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)
 		out_note(e->o, "%.*s", STR_ARG(line));
 	say_powerless(e, result);
+	say_full(e, result);
 }
 
 static json_t *describe(const struct ending *e, const struct run_result *result)
@@ -174,11 +194,10 @@ static json_t *describe(const struct ending *e, const struct run_result *result)
 
 	if (gmtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	run = json_pack("{s:s, s:s, s:s, s:I, s:o}", "cause",
-				run_cause_to_string(result->cause), "profile", s->policy->profile,
-				"backend", e->explainer.setup.plan->backend, "violations_dropped",
-				(json_int_t)dropped, "violations",
-				violations_to_json(e->violations, &e->advisor));
+	run = json_pack("{s:s, s:s, s:s, s:I, s:o}", "cause", run_cause_to_string(result->cause),
+			"profile", s->policy->profile, "backend", e->explainer.setup.plan->backend,
+			"violations_dropped", (json_int_t)dropped, "violations",
+			violations_to_json(e->violations, &e->advisor));
 
 	if (run && json_set_text(run, "program", str_of(e->o->rest[0])) &&
 	    json_set_text(run, "time", str_of(when)) &&

@@ -15,8 +15,9 @@ extern char **environ;
 
 const struct command_row command_rows[COMMAND_COUNT] = {
 #define COMMAND(id, text, words, about, takes) \
-	[COMMAND_##id] = { .name = text, .synopsis = words, .help = about, .flags = takes, \
-			   .main = cmd_##id },
+	[COMMAND_##id] = { \
+		.name = text, .synopsis = words, .help = about, .flags = takes, .main = cmd_##id \
+	},
 #include "cli/commands.def"
 #undef COMMAND
 };
@@ -29,8 +30,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
 #define SAME_AS(id) .key = KEY_COUNT, .same_as = OPTION_##id
 #define SETS(id) .key = KEY_##id, .same_as = OPTION_COUNT
 #define OPTION(id, text, short_form, arg, about, where, meaning) \
-	[OPTION_##id] = { .flag = text, .letter = short_form, .argument = arg, .help = about, \
-			  .commands = where, meaning },
+	[OPTION_##id] = { .flag = text, \
+			  .letter = short_form, \
+			  .argument = arg, \
+			  .help = about, \
+			  .commands = where, \
+			  meaning },
 #include "cli/options.def"
 #undef OPTION
 #undef SETS
@@ -44,16 +49,16 @@ const struct option_row option_rows[OPTION_COUNT] = {
 struct parser {
 	struct arena *arena;
 	struct opts *opts;
-	char **at;	/* the next word */
+	char **at; /* the next word */
 	struct cordon_error *err;
 };
 
 /* What a flag turned out to be. */
 struct found {
-	enum option option;	/* OPTION_COUNT: a setting only */
-	enum key key;		/* KEY_COUNT: no setting */
+	enum option option; /* OPTION_COUNT: a setting only */
+	enum key key;	    /* KEY_COUNT: no setting */
 	const char *argument;
-	bool negative;		/* --no-X of a BOOL */
+	bool negative; /* --no-X of a BOOL */
 };
 
 bool option_applies(const struct option_row *row, const struct command_row *command)
@@ -170,6 +175,10 @@ static int unknown_flag(struct parser *p, struct str flag)
 	if (!p->opts->command && is_of_run(flag))
 		return err_hint(p->err, "it goes after the name of a command: cordon run %.*s ...",
 				STR_ARG(flag));
+	if (p->opts->command == &command_rows[COMMAND_shell] && str_eq(flag, STR("-c")))
+		return err_hint(p->err,
+				"what is for the shell follows '--': cordon shell -- -c ...; "
+				"'cordon run' is for single commands");
 	/* The nearest would be the opposite. */
 	if (str_eq(flag, STR("--no-allow-network")) || str_eq(flag, STR("--no-network")))
 		return err_hint(p->err, "did you mean --allow-network=off?");
@@ -177,8 +186,8 @@ static int unknown_flag(struct parser *p, struct str flag)
 		near = NULL;
 	if (near)
 		return err_hint(p->err, "did you mean %s?", near);
-	return err_hint(p->err, "'cordon help%s%s' lists the options",
-			*help_of(p->opts) ? " " : "", help_of(p->opts));
+	return err_hint(p->err, "'cordon help%s%s' lists the options", *help_of(p->opts) ? " " : "",
+			help_of(p->opts));
 }
 
 /* --- taking ------------------------------------------------------------------------ */
@@ -221,8 +230,7 @@ static int take_optional(struct parser *p, const struct found *f, struct str fla
 	return take_setting(p, f->key, flag, str_of(value));
 }
 
-static int need_argument(struct parser *p, struct str flag, const char *argument,
-			 const char **ret)
+static int need_argument(struct parser *p, struct str flag, const char *argument, const char **ret)
 {
 	const char *next = *p->at;
 

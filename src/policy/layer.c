@@ -174,7 +174,7 @@ static const struct {
 			   "a port of the host's loopback and one from 1024 on inside, "
 			   "as in 8080:3000" },
 	[TYPE_BOOL] = { is_bool, "true or false" },
-	[TYPE_DURATION] = { is_duration, "a time such as 30s, 10m or 1h30m, or none" },
+	[TYPE_DURATION] = { is_duration, "a time such as 30s, 10m, 1h30m or 500ms, or none" },
 	[TYPE_SIZE] = { is_size, "a size such as 512M or 2G, or none" },
 	[TYPE_COUNT] = { is_count, "a number above 0, or none" },
 	[TYPE_NAME] = { is_name, "a name of letters, digits, '.', '_' and '-'" },

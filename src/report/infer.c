@@ -361,6 +361,13 @@ static const struct str powerless_words[] = {
 #undef INFER_POWERLESS
 };
 
+bool infer_is_full(struct str text)
+{
+	static const char words[] = "No space left on device";
+
+	return text.n && memmem(text.p, text.n, words, sizeof(words) - 1);
+}
+
 bool infer_is_powerless(struct str text)
 {
 	if (text.n > INFER_BYTES_MAX)

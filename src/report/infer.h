@@ -29,5 +29,7 @@ void infer_text(struct infer *in, struct str text);
 
 /* Does some program complain that it has no more rights than its caller? */
 bool infer_is_powerless(struct str text);
+/* Does a program say that a file system is full? */
+bool infer_is_full(struct str text);
 
 #endif

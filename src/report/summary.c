@@ -61,16 +61,41 @@ static void merge_reasons(struct groups *g)
 static bool is_history(const struct violation *v)
 {
 	static const char *const names[] = {
-		".bash_history", ".zsh_history",      ".python_history", ".lesshst",
-		".viminfo",	 ".node_repl_history", ".psql_history",	 ".sqlite_history",
-		".mysql_history",
+		".bash_history", ".zsh_history",    ".python_history",
+		".lesshs",	 ".viminf",	    ".node_repl_history",
+		".psql_history", ".sqlite_history", ".mysql_history",
 	};
 
+	/* Also what is then renamed to it: .lesshsQ, .viminfo.tmp, .bash_history-4711.tmp */
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (v->op == VIOLATION_write && is_path(v) &&
-		    str_eq(path_last(v->object), str_of(names[i])))
+		    str_starts(path_last(v->object), str_of(names[i])))
 			return true;
 	return false;
+}
+
+/* The programs of Go count how they are used, in files of the home, and do without. */
+static bool is_telemetry(const struct violation *v)
+{
+	static const char *const programs[] = { "go",  "compile", "link", "asm",
+						"cgo", "vet",	  "gopls" };
+	struct str config = STR("/.config"), own = STR("/.config/go");
+	bool go = false;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		go |= strcmp(v->program, programs[i]) == 0;
+	return go && v->op == VIOLATION_write && is_path(v) &&
+	       (str_ends(v->object, config) || str_ends(v->object, own) ||
+		memmem(v->object.p, v->object.n, "/.config/go/telemetry", 21));
+}
+
+static void leave_telemetry(struct groups *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (is_telemetry(g->at[i].first)) {
+			g->at[i].gone = true;
+			g->alive--;
+		}
 }
 
 static void merge_histories(struct groups *g)
@@ -80,7 +105,7 @@ static void merge_histories(struct groups *g)
 	for (size_t i = 0; i < g->n; i++) {
 		struct group *one = &g->at[i];
 
-		if (!is_history(one->first))
+		if (one->gone || !is_history(one->first))
 			continue;
 		one->history = true;
 		if (!first) {
@@ -106,8 +131,8 @@ static void merge(struct groups *g, size_t depth)
 			struct group *one = &g->at[i], *other = &g->at[j];
 
 			if (other->gone || other->history || one->history ||
-			    other->depth != depth ||
-			    other->first->op != one->first->op || !str_eq(other->place, one->place))
+			    other->depth != depth || other->first->op != one->first->op ||
+			    !str_eq(other->place, one->place))
 				continue;
 			one->n += other->n;
 			other->gone = true;
@@ -237,6 +262,7 @@ void violations_summary(struct buf *b, const struct violations *all,
 	size_t most, lines = 0;
 
 	gather(&g, all);
+	leave_telemetry(&g);
 	merge_reasons(&g);
 	merge_histories(&g);
 	most = SUMMARY_LINES_MAX - (left ? 1 : 0);

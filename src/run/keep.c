@@ -125,22 +125,26 @@ static void unmake(struct arena *a, const struct policy *policy)
 	}
 }
 
+int keep_make_tmp(struct arena *a, const struct policy *policy, bool *made,
+		  struct cordon_error *err)
+{
+	return make_one(a, policy->places.cordon_home, &policy->shared_tmp, 01777, made, err);
+}
+
 int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 	      struct cordon_error *err)
 {
 	struct str home = policy->places.cordon_home;
 	bool made = false;
-	int r = make_one(a, home, &policy->shared_tmp, 01777, &made, err);
+	int r = make_one(a, home, &policy->cache_own, 0700, &made, err);
 
-	if (r == 0)
-		r = make_one(a, home, &policy->cache_own, 0700, &made, err);
 	vec_each(c, &policy->caches)
 		if (r == 0)
 			r = make_one(a, home, c, 0700, &made, err);
 	if (r == 0 && policy->caches.n)
 		r = check_owner(a, policy, err);
 	if (r == 0)
-		*ret_made = made;
+		*ret_made |= made;
 	else if (made && policy->cache_dir.n)
 		unmake(a, policy);
 	return r;
@@ -331,8 +335,8 @@ int keep_list(struct arena *a, struct str cordon_home, struct kept_list *ret,
 
 	l.shared = true;
 	if (r == 0)
-		r = subdirs_each(a, arena_printf(a, "%.*s/" SHARED, STR_ARG(cordon_home)),
-				 add_kept, &l, err);
+		r = subdirs_each(a, arena_printf(a, "%.*s/" SHARED, STR_ARG(cordon_home)), add_kept,
+				 &l, err);
 	return r;
 }
 

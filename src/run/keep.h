@@ -17,10 +17,13 @@
 #include "base/vec.h"
 #include "policy/policy.h"
 
-/* Makes what the policy's caches and shared /tmp need. *ret_made says whether anything
- * was missing: then the policy has to look again. */
+/* Makes what the policy's caches need. *ret_made becomes true when anything was missing:
+ * then the policy has to look again. */
 int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 	      struct cordon_error *err);
+/* The same for its shared /tmp. */
+int keep_make_tmp(struct arena *a, const struct policy *policy, bool *made,
+		  struct cordon_error *err);
 /* Holds the project's caches until the descriptor is closed; *ret_fd is left alone when
  * there are none. An error while they are being cleared. */
 int keep_hold(const struct policy *policy, int *ret_fd, struct cordon_error *err);

@@ -120,6 +120,8 @@ bool meter_spent(const struct meter_budget *budget);
 /* meter_memory.c: what can be found out about one process, and about the places. */
 void meter_find_places(struct meter *m, pid_t thread);
 uint64_t meter_places_bytes(const struct meter *m);
+/* Was one that a sample has found left full? Known after the end of the run, too. */
+bool meter_place_is_full(const struct meter *m);
 /* Adds the shared memory that it has open; false when the time was up. */
 bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget);
 /* Adds its mappings; false, and nothing added, when they cannot be read whole. */

@@ -76,6 +76,17 @@ void meter_find_places(struct meter *m, pid_t thread)
 		open_place(m, root, m->places[i]);
 }
 
+bool meter_place_is_full(const struct meter *m)
+{
+	struct statfs fs;
+
+	for (size_t i = 0; i < m->n_places; i++)
+		if (fstatfs(m->place_fds[i], &fs) == 0 && fs.f_blocks &&
+		    (!fs.f_bavail || (fs.f_files && !fs.f_ffree)))
+			return true;
+	return false;
+}
+
 uint64_t meter_places_bytes(const struct meter *m)
 {
 	uint64_t sum = 0;

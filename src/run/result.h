@@ -57,6 +57,7 @@ struct run_result {
 	/* The program, when it failed and elsewhere has rights that its caller does not
 	 * have; or NULL. */
 	const char *powerless;
+	bool full; /* it failed, and a file system of its own in memory was full at the end */
 	const char *debris; /* a directory of the run that could not be removed; or NULL */
 	/* Names that appeared although they are protected, and where they are now; in the
 	 * arena of the run. `kept` is NULL for what was left: it is not known to be the

@@ -292,9 +292,12 @@ static int make_kept(struct situation *s, struct policy_input *in, struct cordon
 {
 	struct cordon_error why;
 	bool made = false;
-	int r = keep_make(s->arena, s->policy, &made, &why);
+	int r = keep_make_tmp(s->arena, s->policy, &made, err);
 
-	if (r == -CORDON_E_NOMEM || (r < 0 && s->policy->shared_tmp.path.n)) {
+	if (r < 0)
+		return r;
+	r = keep_make(s->arena, s->policy, &made, &why);
+	if (r == -CORDON_E_NOMEM) {
 		*err = why;
 		return r;
 	}

@@ -325,6 +325,7 @@ static void name_usage(struct run *run)
 		at_least(&run->result.usage.user_ms, user);
 		at_least(&run->result.usage.sys_ms, sys);
 	}
+	run->result.full = run->result.exit_code > 0 && meter_place_is_full(&run->meter);
 	at_least(&run->result.usage.user_ms, run->seen.user_ms);
 	at_least(&run->result.usage.sys_ms, run->seen.sys_ms);
 	at_least(&run->result.usage.max_rss_kb, run->seen.max_rss_kb);

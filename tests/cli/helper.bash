@@ -173,3 +173,10 @@ jsonschema.Draft202012Validator(schema).validate(json.load(sys.stdin))
 ' "$BATS_TEST_DIRNAME/../../docs/result.schema.json" "$name" <<<"$text" ||
 		fail "not valid for the schema" "$text"
 }
+
+# interruptible COMMAND...: only as a job in the background, which would ignore INT.
+interruptible() {
+	exec python3 -c 'import signal, os, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+}

@@ -135,6 +135,15 @@ needs_backend() {
 	done
 }
 
+@test "a descriptor that is not passed on is said" {
+	needs_backend
+	run -1 --separate-stderr bash -c '"$0" run cat <(echo hi)' "$CORDON"
+	[[ $stderr == "cordon: warning: '/dev/fd/"*"is not passed on"* ]] || fail "not said" "$(outcome)"
+	run -0 --separate-stderr cordon run bash -c 'cat <(echo hi) /dev/fd/0' </dev/null
+	assert_output hi
+	assert_equal "$stderr" ""
+}
+
 # As where executing is limited.
 @test "output that is carried to a file keeps order and place, and a full disk is said" {
 	needs_backend
@@ -172,10 +181,7 @@ needs_backend() {
 	local sig pid
 	for sig in TERM HUP INT; do
 		mkfifo up
-		# A job in the background would ignore INT.
-		python3 -c 'import signal, os, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$CORDON" run -q -- sh -c \
+		interruptible "$CORDON" run -q -- sh -c \
 			'trap "" TERM HUP INT; setsid sleep 600 & echo >up; while :; do sleep 1; done' \
 			</dev/null >out 2>&1 &
 		pid=$!

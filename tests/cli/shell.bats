@@ -35,6 +35,13 @@ load helper
 	assert_contains "this shell is inside the boundary"
 }
 
+@test "no prompt, and no word about job control, for what a pipe says" {
+	run -0 --separate-stderr env SHELL=/bin/bash "$CORDON" shell -q <<<'echo $((6 * 7)); echo $-'
+	assert_equal "${lines[0]}" 42
+	[[ ${lines[1]} != *i* ]] || fail "interactive" "$(outcome)"
+	assert_equal "$stderr" ""
+}
+
 @test "bash keeps no history, unless it is told where" {
 	run -0 env -u HISTFILE SHELL=/bin/bash "$CORDON" shell -q -- -c 'echo "<${HISTFILE-unset}>"'
 	assert_output "<>"
@@ -48,4 +55,6 @@ load helper
 	run -125 "$CORDON" shell --json
 	assert_contains "not in JSON"
 	run -125 "$CORDON" shell --capture
+	run -125 "$CORDON" shell -c 'echo hi'
+	assert_contains "cordon shell -- -c"
 }

@@ -183,3 +183,17 @@ limits = { output = "32K" }' >"$SCRATCH/config.toml"
 	run -0 cordon explain --json --read "$name"
 	assert_contains "$name"
 }
+
+# Longer than the grace: only time can tell that nothing happens.
+@test "an interrupt ends nothing by force where there is a terminal" {
+	mkfifo up
+	# shellcheck disable=SC2016 # for the shells inside
+	printf '%s\n' 'trap "sleep 3; exit 7" INT; echo >up; while :; do sleep 0.1; done' >script
+	printf '%s\n' 'echo $$ >pid; exec "$CORDON" run -q -- sh script' >start
+	CORDON=$CORDON interruptible script -qec 'sh start' /dev/null >shown </dev/null 3>&- &
+	read -r <up
+	kill -INT "$(cat pid)"
+	status=0
+	wait $! || status=$?
+	assert_status 7
+}

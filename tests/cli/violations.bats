@@ -69,6 +69,8 @@ ctypes.CDLL(None).syscall(437, -100, sys.argv[1].encode(), how, len(how))'
 	sentence "and 3 more: what is typed inside is not kept outside"
 	sentence "refused: "
 	assert_json '[.violations[] | select(.op == "write")] | length == 4'
+	inside moderate 'for f in .lesshsQ .viminfo.tmp .bash_history-4711.tmp; do echo x >>~/$f; done; true'
+	sentence "and 2 more: what is typed inside is not kept outside"
 	inside moderate 'echo x >>~/.bash_history; echo x >>~/elsewhere; true'
 	sentence "refused: writing $HOME/.bash_history: what is typed inside is not kept outside"
 	sentence "refused: writing $HOME/elsewhere (sh, "
@@ -88,6 +90,36 @@ ctypes.CDLL(None).syscall(437, -100, sys.argv[1].encode(), how, len(how))'
 		>"$HOME/out" 2>&1
 	assert_equal "$(grep -c 'a long line of the command$' "$HOME/out")" 1
 	grep -q 'cordon: refused: writing' "$HOME/out"
+}
+
+@test "what Go counts of itself is no alarm, and is in the result" {
+	cp /bin/mkdir go
+	cp /bin/mkdir other
+	inside moderate './go -p ~/.config/go/telemetry/local; true'
+	quiet_about refused
+	assert_json '.violations | length == 1'
+	mkdir -p "$HOME/.config/go/telemetry"
+	inside moderate './go ~/.config/go/telemetry/local; ./go ~/.config/go/env; ./other ~/.config/go/telemetry/x; true'
+	sentence "refused: writing $HOME/.config/go/env (go, "
+	sentence "refused: writing $HOME/.config/go/telemetry/x (other, "
+	quiet_about telemetry/local
+}
+
+@test "a shared /tmp does without a place for caches, which is said" {
+	rm -rf "$HOME/.cordon/cache/project"
+	mkdir -p "$HOME/.cordon/cache"
+	echo "no directory" >"$HOME/.cordon/cache/project"
+	run -0 --separate-stderr cordon run --share-tmp one -- sh -c 'echo kept >/tmp/x'
+	sentence "not enforced by native: caches"
+	run -0 cordon run -q --share-tmp one -- cat /tmp/x
+	assert_output kept
+}
+
+@test "a full /tmp is told with the limit that bounds it" {
+	inside moderate 'head -c 1M /dev/zero >/tmp/x'
+	assert_success
+	run -1 --separate-stderr cordon run --json --tmp-size 64K -- sh -c 'head -c 1M /dev/zero >/tmp/x'
+	sentence "hint: /tmp inside lies in memory, and --tmp-size bounds it"
 }
 
 @test "what nothing allows says why, and warns of nothing" {

@@ -261,8 +261,8 @@ Test(config, wrong_values)
 	refused(SOURCE_USER, "[sandbox]\nprotect = \"gaurd\"\n",
 		"f.toml:2:11: protect: 'gaurd' is not one of off, guard, exact");
 	refused(SOURCE_USER, "[sandbox]\nlimits.timeout = \"1x\"\n",
-		"f.toml:2:18: limits.timeout: '1x' is not a time such as 30s, 10m or 1h30m, or "
-		"none");
+		"f.toml:2:18: limits.timeout: '1x' is not a time such as 30s, 10m, 1h30m or "
+		"500ms, or none");
 	refused(SOURCE_USER, "[sandbox]\nlimits.procs = 0\n",
 		"f.toml:2:16: limits.procs: '0' is not a number above 0, or none");
 	refused(SOURCE_USER, "[sandbox]\nbind = [70000]\n",
