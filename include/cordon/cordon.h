@@ -7,7 +7,7 @@
  *	struct cordon_error err;
  *
  *	cordon_policy_writable_path(policy, "/srv/project");
- *	cordon_policy_allow_network(policy, "pypi.org:443");
+ *	cordon_policy_allow_network(policy, "api.example.com:443");
  *	if (cordon_execute_shell(policy, "make test", "/srv/project", 60000, &result, &err) < 0)
  *		fprintf(stderr, "%s: %s (%s)\n", err.stage, err.message, err.hint);
  *	fputs(cordon_result_stdout(result, NULL), stdout);	(NULL results are empty)
