@@ -164,6 +164,12 @@ static bool receive(struct caller *h)
 	return n > 0;
 }
 
+static void drop(struct buf *b, size_t n)
+{
+	b->n -= n;
+	memmove(b->p, b->p + n, b->n + 1);
+}
+
 int caller_read_request(struct caller *h, struct arena *a, char ***ret, struct cordon_error *err)
 {
 	struct frame frame;
@@ -181,10 +187,7 @@ int caller_read_request(struct caller *h, struct arena *a, char ***ret, struct c
 	if (frame.kind != FRAME_request)
 		return err_set(err, CORDON_E_SYNTAX, 0, stage, "a request was expected");
 	found = frame_words(a, frame.body, ret, err);
-	if (found == 0) {
-		h->in.n -= used;
-		memmove(h->in.p, h->in.p + used, h->in.n + 1);
-	}
+	drop(&h->in, used);
 	return found;
 }
 
@@ -194,14 +197,14 @@ static void take_frames(struct caller *h)
 	struct cordon_error ignored;
 	struct frame frame;
 	size_t used;
-	int found = frame_find(buf_str(&h->in), &frame, &used, &ignored);
+	int found;
 
-	if (found == 0)
-		return;
-	if (found < 0 || frame.kind != FRAME_cancel)
-		h->gone = true;
-	h->cancelled = true;
-	buf_clear(&h->in);
+	while ((found = frame_find(buf_str(&h->in), &frame, &used, &ignored)) > 0) {
+		h->cancelled = true;
+		h->gone |= frame.kind != FRAME_cancel;
+		drop(&h->in, used);
+	}
+	h->gone |= found < 0;
 }
 
 static void end_run(struct caller *h)
@@ -256,12 +259,19 @@ static int watch_caller(struct caller *h, struct loop *loop, struct cordon_error
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
 {
 	struct caller *h = part->data;
+	int failed;
 
 	if (h->gone)
 		return err_set(err, CORDON_E_IO, 0, stage, "the program that asks is gone");
 	h->run = run;
 	h->paused = false;
-	return watch_caller(h, run_loop(run), err);
+	failed = watch_caller(h, run_loop(run), err);
+	/* It may have come with the request, or while another attempt was made. */
+	if (!failed && h->in.n)
+		take_frames(h);
+	if (!failed && h->cancelled)
+		run_stop(run, RUN_CAUSE_signal);
+	return failed;
 }
 
 static void end(struct run_part *part, struct run_result *result)

@@ -395,6 +395,24 @@ Test(lib, cancel_from_a_callback)
 	cordon_run_free(seen.run);
 }
 
+/* Together with the request, before anything was started. */
+Test(lib, cancel_at_once)
+{
+	for (int i = 0; i < 20; i++) {
+		struct seen seen = { 0 };
+		struct cordon_request q = request_for("sleep 1000", &seen);
+
+		start(&q, &seen);
+		cr_assert_eq(cordon_run_cancel(seen.run, &err), 0);
+		cr_assert_eq(cordon_run_cancel(seen.run, &err), 0);
+		cr_assert_eq(cordon_run_wait(seen.run, CEILING_MS, &err), 0, "%d: %s", i,
+			     err.message);
+		cr_assert_neq(cordon_result_cause(cordon_run_result(seen.run)),
+			      CORDON_CAUSE_exited);
+		cordon_run_free(seen.run);
+	}
+}
+
 Test(lib, waiting_has_an_end)
 {
 	struct seen seen = { 0 };

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +83,38 @@ Test(spawn, exit_status_comes_back)
 	struct cordon_error err;
 
 	cr_assert_eq(WEXITSTATUS(run(&r, &err)), 7);
+}
+
+/* Nobody's child: no signal, nothing to wait for, and a pidfd all the same. */
+Test(spawn, detached)
+{
+	struct spawn_request r = shell("read x; exit 0");
+	struct cordon_error err;
+	struct spawned s;
+	struct spawn_fd in;
+	sigset_t chld, pending;
+	int ends[2];
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, NULL);
+	cr_assert_eq(fd_pipe(&ends[0], &ends[1]), 0);
+	in = (struct spawn_fd){ ends[0], 0 };
+	r.fds = &in;
+	r.n_fds = 1;
+	r.detached = true;
+	cr_assert_eq(spawn_start(&r, &s, &err), 0, "%s", err.message);
+	cr_assert_eq(kill(s.pid, 0), 0);
+	cr_assert_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+	cr_assert_eq(errno, ECHILD);
+	close(ends[1]);
+	cr_assert_eq(poll(&(struct pollfd){ .fd = s.pidfd, .events = POLLIN }, 1, 30000), 1);
+	sigpending(&pending);
+	cr_assert_eq(sigismember(&pending, SIGCHLD), 0);
+	close(s.pidfd);
+	close(ends[0]);
+	r.program = "/no/such/program";
+	cr_assert_eq(spawn_start(&r, &s, &err), -CORDON_E_NOT_FOUND);
 }
 
 Test(spawn, exec_failures_have_their_codes)
