@@ -36,6 +36,10 @@
 /* Marks what may run between clone and exec; tests/unit/test_spawn_child.c proves it. */
 #define CHILD_SAFE
 
+/* For what calls a function that does not return: on a stack that is not the thread's own,
+ * AddressSanitizer cannot clean up before that, and says so. */
+#define BORROWS_STACK __attribute__((no_sanitize("address")))
+
 #define SPAWN_FDS_MAX 250
 #define SPAWN_TARGET_MAX 255 /* the highest descriptor a map may ask for */
 
@@ -146,7 +150,8 @@ struct spawn_pipes {
 	int go_write;	 /* the parent's end */
 };
 /* Steps 1 to 7; does not return. Used by spawn_start only. */
-CHILD_SAFE _Noreturn void spawn_child_main(const struct spawn_request *request,
-					   const struct spawn_pipes *pipes, const sigset_t *mask);
+CHILD_SAFE BORROWS_STACK _Noreturn void
+spawn_child_main(const struct spawn_request *request, const struct spawn_pipes *pipes,
+		 const sigset_t *mask);
 
 #endif

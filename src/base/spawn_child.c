@@ -265,8 +265,9 @@ CHILD_SAFE static bool allowed_to_begin(const struct spawn_pipes *pipes)
 	return got == 1;
 }
 
-CHILD_SAFE void spawn_child_main(const struct spawn_request *r, const struct spawn_pipes *pipes,
-				 const sigset_t *mask)
+CHILD_SAFE BORROWS_STACK void spawn_child_main(const struct spawn_request *r,
+					       const struct spawn_pipes *pipes,
+					       const sigset_t *mask)
 {
 	int error_fd = pipes->error_write;
 

@@ -74,7 +74,7 @@ struct detaching {
 	int pid, pidfd, errnum;
 };
 
-CHILD_SAFE static int detached_main(void *data)
+CHILD_SAFE BORROWS_STACK static int detached_main(void *data)
 {
 	const struct detaching *d = data;
 
@@ -83,7 +83,7 @@ CHILD_SAFE static int detached_main(void *data)
 
 /* Between the caller and what is started: ends at once, so that the other one belongs to
  * nobody here. It shares the caller's descriptors, so the pidfd is the caller's. */
-CHILD_SAFE static int middle_main(void *data)
+CHILD_SAFE BORROWS_STACK static int middle_main(void *data)
 {
 	struct detaching *d = data;
 
