@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -104,7 +105,9 @@ int fd_enter(int dir, const char *name)
 
 int fd_rename_new(int from, const char *name, int to, const char *as)
 {
-	return renameat2(from, name, to, as, RENAME_NOREPLACE) < 0 ? -errno : 0;
+	long r = syscall(SYS_renameat2, from, name, to, as, RENAME_NOREPLACE);
+
+	return r < 0 ? -errno : 0;
 }
 
 ssize_t fd_copy(int out, int in, off_t *at, size_t n)
