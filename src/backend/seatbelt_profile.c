@@ -126,7 +126,7 @@ static uint16_t local_port(struct str text)
 	struct host host;
 
 	if (host_parse(text, &host, &ignored) < 0 || host.kind != HOST_NAME ||
-	    !str_eq(str_of(host.name), STR("localhost")))
+	    !host_is_local(&host))
 		return 0;
 	return host.port;
 }

@@ -295,6 +295,10 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	case RUN_CAUSE_file_size:
 		say_limit(r, KEY_FILE_SIZE, "the command was ended because of a file's size");
 		break;
+	case RUN_CAUSE_traffic:
+		say_limit(r, KEY_TRAFFIC,
+			  "the command was ended because it exchanged too much with hosts");
+		break;
 	case RUN_CAUSE_policy:
 		if (!result->error.code)
 			out_loud(r->on_violation == VIOLATION_FAIL

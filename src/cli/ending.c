@@ -165,6 +165,18 @@ static void print_failures(struct buf *b, const struct run_result *result)
 	}
 }
 
+/* What is promised of names holds only where cordon looks them up. */
+static void print_proxied(struct buf *b, const struct run_result *result)
+{
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		if (!result->hosts[i].proxy)
+			continue;
+		buf_adds(b, "names were looked up by the proxy of your environment: that they did "
+			    "not lead into its own network was not checked\n");
+		return;
+	}
+}
+
 void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
@@ -176,6 +188,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 	if (!opts_given(e->o, OPTION_WATCH))
 		violations_summary(&b, e->violations, &e->advisor);
 	print_failures(&b, result);
+	print_proxied(&b, result);
 	changes_print(&b, &e->changes);
 	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)
 		out_note(e->o, "%.*s", STR_ARG(line));

@@ -372,18 +372,13 @@ static bool try_host(const struct explainer *e, const struct host *target, const
 	return true;
 }
 
-static bool is_local(const struct host *h)
-{
-	return h->kind == HOST_ADDRESS ? host_is_loopback(h) : strcmp(h->name, "localhost") == 0;
-}
-
 void remedy_of_host(const struct explainer *e, const struct host *target, enum layer_id layer,
 		    struct fix *ret)
 {
 	autobuf struct buf b = buf_make(512);
 	const char *text;
 
-	if (!target->port && is_local(target)) {
+	if (!target->port && host_is_local(target)) {
 		ret->why_not = "services of the host are opened one by one, by their port: "
 			       "--allow-network=localhost:8080";
 		return;

@@ -4,10 +4,11 @@
  *
  * The supervisor sends a request with one descriptor, a connection of the command to a
  * destination that the policy allows; the relay dials the destination and moves bytes
- * until both sides are done, and then reports once. Messages keep their bounds
- * (SOCK_SEQPACKET) and both ends are of one build. The relay reads what strangers send,
- * so its reports are taken with care: nothing in them is used as an index or a length
- * before it was compared with what is known.
+ * until both sides are done, and then reports once. Before the first request comes what
+ * holds for all of them, so that no secret is on a command line or in an environment.
+ * Messages keep their bounds (SOCK_SEQPACKET) and both ends are of one build. The relay
+ * reads what strangers send, so its reports are taken with care: nothing in them is used as
+ * an index or a length before it was compared with what is known.
  *
  * The relay ends when the supervisor's end is closed.
  */
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "net/hello.h"
+#include "net/proxy.h"
 #include "policy/hosts.h"
 
 #define RELAY_PROGRAM "cordon-relay"
@@ -32,8 +34,14 @@
  * network that lead on: IPv4 and, where there is one, IPv6. */
 #define RELAY_FDS_MAX 3
 
+struct relay_setup {
+	uint64_t traffic; /* the most bytes, of all connections; 0: no limit */
+	struct proxy proxies[PROXY_USES];
+};
+
 struct relay_request {
 	uint32_t id;
+	uint32_t proxy; /* an index into proxies; PROXY_USES: none */
 	uint32_t published; /* only the port of the target counts, on the loopback inside */
 	struct host target; /* a name or an address, with its port */
 };
@@ -45,12 +53,17 @@ enum relay_outcome {
 	RELAY_UNREACHABLE, /* nothing answered there */
 	RELAY_OTHER_NAME,  /* in TLS another name is asked for */
 	RELAY_NO_ROOM,	   /* too many connections, or no descriptors */
+	RELAY_SPENT,	   /* no more bytes may be moved */
+	RELAY_NO_PROXY,	   /* it was not reached, or did not answer */
+	RELAY_PROXY_NO,	   /* it answered that it does not connect */
 	RELAY_OUTCOME_COUNT
 };
 
 struct relay_report {
 	uint32_t id;
 	uint32_t outcome;
+	uint32_t status;	 /* of the proxy's answer; 0: none that could be read */
+	uint32_t padding;
 	uint8_t address[16];	 /* that was dialled or forbidden; IPv4 as ::ffff:a.b.c.d */
 	uint64_t sent, received; /* bytes, as the command sees it */
 	char other[HELLO_NAME_MAX + 1]; /* the other name, of a stranger; it may be none */

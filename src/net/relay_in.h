@@ -82,12 +82,28 @@ enum relay_asks {
  * HELLO_NAME_MAX + 1 and is "" where no name was found. */
 enum relay_asks relay_asks(int fd, const char *name, size_t *seen, char *ret_other);
 
+/* From here on the socket is readable only when this many bytes wait, or at its end. */
+void relay_wait_for(int fd, size_t bytes);
+
+/* --- relay_proxy.c ----------------------------------------------------------------- */
+
+bool relay_proxy_ask(int fd, const struct host *target, const struct proxy *proxy);
+enum relay_says {
+	RELAY_SAYS_LATER, /* as above */
+	RELAY_SAYS_YES,
+	RELAY_SAYS_NO,
+};
+/* *seen is 0 the first time; ret_status is set when there was an answer. */
+enum relay_says relay_proxy_says(int fd, size_t *seen, unsigned *ret_status);
+
 /* --- relay_pump.c: bytes from one socket to another -------------------------------- */
 
 struct relay_pipe;
 
 struct relay_pipes {
 	struct relay_pipe *spare;
+	uint64_t left; /* how many bytes may still be moved */
+	bool spent;    /* and there were more */
 };
 
 struct relay_flow {

@@ -24,6 +24,8 @@
 
 #define CONFIG_BYTES_MAX ((size_t)8 << 20)
 #define DIAL_MS 10000
+/* A proxy answers when it has connected. */
+#define PROXY_MS 60000
 /* Two sockets each; and pipes for some, the servers, the rest. */
 #define FDS_EACH 4
 #define FDS_BESIDE 64
@@ -34,6 +36,7 @@ struct relay {
 	struct relay_config config;
 	VEC(struct host) literals, denied;
 	int routes;
+	struct relay_setup setup;
 	struct relay_pipes pipes;
 	struct connection *first;
 	size_t n_connections, connections_max;
@@ -52,7 +55,8 @@ struct connection {
 	size_t next; /* of found */
 	struct relay_flow up, down;
 	bool checking; /* for which name TLS asks; nothing goes out yet */
-	size_t seen;
+	size_t seen; /* ahead, of that or of a proxy's answer */
+	unsigned status; /* of the latter */
 	char other[HELLO_NAME_MAX + 1];
 	enum relay_outcome outcome;
 	uint8_t address[16];
@@ -85,6 +89,7 @@ static void finish(struct connection *c, bool broken)
 	struct relay *relay = c->relay;
 	struct relay_report r = { .id = c->request.id,
 				  .outcome = c->outcome,
+				  .status = c->status,
 				  .sent = c->up.bytes,
 				  .received = c->down.bytes };
 
@@ -106,8 +111,12 @@ static void finish(struct connection *c, bool broken)
 	report(relay, &r);
 }
 
+/* Where a proxy is to be asked, what was not found is that. */
 static void fail(struct connection *c)
 {
+	if (c->request.proxy < PROXY_USES &&
+	    (c->outcome == RELAY_NO_NAME || c->outcome == RELAY_UNREACHABLE))
+		c->outcome = RELAY_NO_PROXY;
 	finish(c, true);
 }
 
@@ -152,6 +161,8 @@ static void move(void *data, uint32_t events)
 	    !relay_flow_run(pipes, &c->down) ||
 	    !watch_end(c, &c->inside, &c->up, &c->down) ||
 	    !watch_end(c, &c->outside, &c->down, &c->up)) {
+		if (pipes->spent)
+			c->outcome = RELAY_SPENT;
 		fail(c);
 		return;
 	}
@@ -162,8 +173,9 @@ static void move(void *data, uint32_t events)
 static void begin_moving(struct connection *c)
 {
 	c->outcome = RELAY_DONE;
+	c->seen = 0;
 	c->checking = !c->request.published && c->request.target.kind == HOST_NAME &&
-		      strcmp(c->request.target.name, "localhost") != 0;
+		      !host_is_local(&c->request.target);
 	c->up = (struct relay_flow){ .from = c->inside.fd, .to = c->outside.fd };
 	c->down = (struct relay_flow){ .from = c->outside.fd, .to = c->inside.fd };
 	c->inside.ready = c->outside.ready = move;
@@ -173,6 +185,18 @@ static void begin_moving(struct connection *c)
 /* --- dialling -------------------------------------------------------------------- */
 
 static void dial_next(struct connection *c);
+
+/* The proxy that is asked to connect; NULL: none. */
+static const struct proxy *proxy_of(const struct connection *c)
+{
+	return c->request.proxy < PROXY_USES ? &c->relay->setup.proxies[c->request.proxy] : NULL;
+}
+
+/* Where the socket is to lead. */
+static const struct host *goal(const struct connection *c)
+{
+	return proxy_of(c) ? &proxy_of(c)->at : &c->request.target;
+}
 
 static void set_failure(struct connection *c, enum relay_outcome outcome)
 {
@@ -193,6 +217,37 @@ static void dial_timed_out(void *data)
 	not_connected(data);
 }
 
+static void proxy_said(void *data, uint32_t events)
+{
+	struct connection *c = data;
+
+	(void)events;
+	switch (relay_proxy_says(c->outside.fd, &c->seen, &c->status)) {
+	case RELAY_SAYS_LATER:
+		return;
+	case RELAY_SAYS_YES:
+		loop_clear_timer(c->relay->loop, &c->timer);
+		begin_moving(c);
+		return;
+	case RELAY_SAYS_NO:
+		break;
+	}
+	c->outcome = RELAY_PROXY_NO;
+	fail(c);
+}
+
+static void ask_proxy(struct connection *c)
+{
+	struct cordon_error ignored;
+
+	c->outside.ready = proxy_said;
+	if (relay_proxy_ask(c->outside.fd, &c->request.target, proxy_of(c)) &&
+	    loop_watch(c->relay->loop, &c->outside, EPOLLIN, &ignored) == 0)
+		loop_set_timer(c->relay->loop, &c->timer, PROXY_MS);
+	else
+		not_connected(c);
+}
+
 static void dialled(void *data, uint32_t events)
 {
 	struct connection *c = data;
@@ -205,7 +260,10 @@ static void dialled(void *data, uint32_t events)
 		return;
 	}
 	loop_clear_timer(c->relay->loop, &c->timer);
-	begin_moving(c);
+	if (proxy_of(c))
+		ask_proxy(c);
+	else
+		begin_moving(c);
 }
 
 static bool is_denied(const struct relay *relay, const struct host *address)
@@ -239,9 +297,12 @@ static bool may_dial(struct connection *c, const uint8_t address[16])
 	}
 	listed = address_listed(&there, c->relay->literals.at, c->relay->literals.n);
 	if (listed == ADDRESS_LISTED ||
-	    (target->kind == HOST_NAME && strcmp(target->name, "localhost") == 0))
+	    (target->kind == HOST_NAME && host_is_local(target)))
 		return true;
 	way = relay_way(c->relay->routes, address);
+	/* A proxy may have a way where this machine has none. */
+	if (way == RELAY_WAY_NONE && proxy_of(c))
+		way = RELAY_WAY_OUT;
 	if (way == RELAY_WAY_OUT && (listed == ADDRESS_IN_LISTED || !address_why_not(&there)))
 		return true;
 	if (way == RELAY_WAY_NONE && !address_why_not(&there)) {
@@ -258,7 +319,7 @@ static int begin_dial(struct connection *c, const uint8_t address[16])
 	autoclose int fd = -1;
 
 	if (!c->request.published)
-		return relay_socket(address, c->request.target.port, SOCK_STREAM);
+		return relay_socket(address, goal(c)->port, SOCK_STREAM);
 	fd = steal_fd(&c->given[c->next - 1]);
 	if (fd >= 0 && relay_connect(fd, address, c->request.target.port) == 0)
 		return steal_fd(&fd);
@@ -269,7 +330,8 @@ static bool dial(struct connection *c, const uint8_t address[16])
 {
 	struct cordon_error ignored;
 
-	if (!c->request.published && !may_dial(c, address))
+	/* The proxy's address is the caller's word; that of the target was looked at. */
+	if (!c->request.published && !proxy_of(c) && !may_dial(c, address))
 		return false;
 	if (c->outcome != RELAY_FORBIDDEN)
 		memcpy(c->address, address, sizeof(c->address));
@@ -299,7 +361,7 @@ static void dial_next(struct connection *c)
 		return;
 	}
 	c->asked = DNS_AAAA;
-	relay_lookup_start(&c->lookup, c->request.target.name, DNS_AAAA);
+	relay_lookup_start(&c->lookup, goal(c)->name, DNS_AAAA);
 }
 
 static void looked_up(void *data, const struct dns_addresses *found)
@@ -332,20 +394,26 @@ static void find_localhost(struct connection *c)
 static void find_known(struct connection *c)
 {
 	vec_each(known, &c->relay->config.hosts)
-		if (strcmp(known->name, c->request.target.name) == 0)
+		if (strcmp(known->name, goal(c)->name) == 0)
 			add_found(c, known->address);
 }
 
 static void begin(struct connection *c)
 {
-	const struct host *target = &c->request.target;
+	const struct host *target = goal(c);
 
+	/* A name means to the proxy what it likes; an address means the same to both. */
+	if (proxy_of(c) && c->request.target.kind == HOST_ADDRESS &&
+	    !may_dial(c, c->request.target.address)) {
+		fail(c);
+		return;
+	}
 	c->asked = DNS_AAAA; /* nothing is asked after what is known */
 	if (c->request.published)
 		find_localhost(c);
 	else if (target->kind == HOST_ADDRESS)
 		add_found(c, target->address);
-	else if (strcmp(target->name, "localhost") == 0)
+	else if (host_is_local(target))
 		find_localhost(c);
 	else
 		find_known(c);
@@ -360,7 +428,8 @@ static void begin(struct connection *c)
 static void no_room(struct relay *relay, const struct relay_request *q, int *fds)
 {
 	struct loop_watch end = { .fd = fds[0] };
-	struct relay_report r = { .id = q->id, .outcome = RELAY_NO_ROOM };
+	struct relay_report r = { .id = q->id,
+				  .outcome = relay->pipes.spent ? RELAY_SPENT : RELAY_NO_ROOM };
 
 	close_end(relay, &end, true);
 	for (size_t i = 1; i < RELAY_FDS_MAX; i++)
@@ -372,7 +441,7 @@ static void add_connection(struct relay *relay, const struct relay_request *q, i
 {
 	struct connection *c = NULL;
 
-	if (relay->n_connections < relay->connections_max)
+	if (relay->n_connections < relay->connections_max && !relay->pipes.spent)
 		c = calloc(1, sizeof(*c));
 	if (!c) {
 		no_room(relay, q, fds);
@@ -512,6 +581,18 @@ static int set_up(struct relay *relay, struct arena *a, struct cordon_error *err
 	return r < 0 ? r : relay_confine(err);
 }
 
+/* What the supervisor says first; it was sent when the relay was started. */
+static int take_setup(struct relay *relay, struct cordon_error *err)
+{
+	ssize_t n = recv(RELAY_CONTROL_FD, &relay->setup, sizeof(relay->setup), 0);
+
+	if (n != (ssize_t)sizeof(relay->setup))
+		return err_set(err, CORDON_E_INIT, n < 0 ? errno : 0, RELAY_PROGRAM,
+			       "nobody says what it is for");
+	relay->pipes.left = relay->setup.traffic ? relay->setup.traffic : UINT64_MAX;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct relay relay = { 0 };
@@ -523,6 +604,8 @@ int main(int argc, char **argv)
 	r = read_addresses(&relay, &a, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &err);
 	if (r == 0)
 		r = set_up(&relay, &a, &err);
+	if (r == 0)
+		r = take_setup(&relay, &err);
 	if (r == 0)
 		r = loop_run(relay.loop, &err);
 	/* Nothing is left to be freed one by one. */

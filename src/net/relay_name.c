@@ -14,8 +14,7 @@
 /* Records of one byte each are allowed, and then five bytes are needed for one. */
 #define AHEAD_MAX (HELLO_BYTES_MAX * 2)
 
-/* Woken when there is more than was seen. */
-static void wait_for(int fd, size_t bytes)
+void relay_wait_for(int fd, size_t bytes)
 {
 	int least = (int)bytes;
 
@@ -57,6 +56,6 @@ enum relay_asks relay_asks(int fd, const char *name, size_t *seen, char *ret_oth
 		return RELAY_ASKS_WRONG;
 	*seen = (size_t)n;
 	answer = judge(bytes, (size_t)n, name, ret_other);
-	wait_for(fd, answer == RELAY_ASKS_LATER ? *seen + 1 : 1);
+	relay_wait_for(fd, answer == RELAY_ASKS_LATER ? *seen + 1 : 1);
 	return answer;
 }

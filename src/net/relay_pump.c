@@ -104,13 +104,19 @@ static bool take_in(struct relay_flow *flow)
 	return true;
 }
 
-static bool let_out(struct relay_flow *flow)
+static bool let_out(struct relay_pipes *pipes, struct relay_flow *flow)
 {
-	ssize_t n = splice(flow->pipe->read, NULL, flow->to, NULL, flow->held,
-			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	size_t most = flow->held < pipes->left ? flow->held : (size_t)pipes->left;
+	ssize_t n;
 
+	pipes->spent |= !most;
+	if (pipes->spent)
+		return false;
+	n = splice(flow->pipe->read, NULL, flow->to, NULL, most,
+		   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if (n < 0)
 		return would_wait(n);
+	pipes->left -= (uint64_t)n;
 	flow->held -= (size_t)n;
 	flow->bytes += (uint64_t)n;
 	return true;
@@ -135,7 +141,7 @@ bool relay_flow_run(struct relay_pipes *pipes, struct relay_flow *flow)
 		if (good && !flow->held)
 			break;
 		if (good)
-			good = let_out(flow);
+			good = let_out(pipes, flow);
 		if (flow->held)
 			break;
 	}

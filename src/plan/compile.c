@@ -114,11 +114,7 @@ static void emit_namespaces(struct compiler *c)
 /* A connection to the loopback says nothing but its port. */
 static int check_host(struct compiler *c, const struct net_host *h, const char *text)
 {
-	bool local = h->host.kind == HOST_ADDRESS
-			     ? host_is_loopback(&h->host)
-			     : strcmp(h->host.name, "localhost") == 0;
-
-	if (!local || (h->host.port && h->host.prefix_bits == 128))
+	if (!host_is_local(&h->host) || (h->host.port && h->host.prefix_bits == 128))
 		return 0;
 	origin_error(c->err, CORDON_E_CONFIG, stage, &h->origin,
 		     "network: %s means services of the host, one by one", text);
@@ -136,6 +132,32 @@ static int check_denied(struct compiler *c)
 		     "deny_hosts takes from a list of hosts, and the network is on");
 	return err_hint(c->err, "list what may be reached (--allow-network=HOST,...), or leave "
 				"the denied hosts out");
+}
+
+static bool counts_connections(enum key key)
+{
+	return key == KEY_CONNECTIONS || key == KEY_TRAFFIC;
+}
+
+/* Nor is anything counted there. */
+static int check_counted(struct compiler *c)
+{
+	const struct policy *policy = c->in->policy;
+
+	if (!policy->confined || policy_net_mode(policy) != NET_ON)
+		return 0;
+	for (enum key key = 0; key < KEY_COUNT; key++) {
+		if (!counts_connections(key) || !policy_number(policy, key))
+			continue;
+		origin_error(c->err, CORDON_E_CONFIG, stage, &policy->effective[key].origin,
+			     "%s counts connections to a list of hosts, and the network is on",
+			     key_rows[key].name);
+		return err_hint(c->err,
+				"list what may be reached (--allow-network=HOST,...), or lift the "
+				"limit (%s none)",
+				key_rows[key].flag);
+	}
+	return 0;
 }
 
 static void emit_denied(struct compiler *c)
@@ -176,6 +198,8 @@ static int emit_network(struct compiler *c)
 	const struct policy *policy = c->in->policy;
 	int r = check_denied(c);
 
+	if (r == 0)
+		r = check_counted(c);
 	if (r < 0)
 		return r;
 
@@ -260,14 +284,19 @@ static int emit_sockets(struct compiler *c)
 
 static void emit_limits(struct compiler *c)
 {
-	static const enum key keys[] = { KEY_TIMEOUT, KEY_CPU,	     KEY_MEMORY, KEY_PROCS,
-					 KEY_FILES,   KEY_FILE_SIZE, KEY_OUTPUT };
+	static const enum key keys[] = { KEY_TIMEOUT,	 KEY_CPU,    KEY_MEMORY,
+					 KEY_PROCS,	 KEY_FILES,  KEY_FILE_SIZE,
+					 KEY_OUTPUT,	 KEY_CONNECTIONS, KEY_TRAFFIC };
+	const struct policy *policy = c->in->policy;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		struct str name = str_skip(str_of(key_rows[keys[i]].name), sizeof("limits.") - 1);
 
-		if (policy_number(c->in->policy, keys[i]))
-			emit_number(c, OP_LIMIT, name, policy_number(c->in->policy, keys[i]));
+		/* Without a list nothing is connected that could be counted. */
+		if (policy_number(policy, keys[i]) &&
+		    (!counts_connections(keys[i]) || policy->hosts.n ||
+		     policy->effective_lists[KEY_PUBLISH].items.n))
+			emit_number(c, OP_LIMIT, name, policy_number(policy, keys[i]));
 	}
 }
 

@@ -391,17 +391,11 @@ static const struct net_host *find_denied_local(const struct policy *policy, uin
 	return found;
 }
 
-static bool is_local(const struct host *h)
-{
-	return h->kind == HOST_ADDRESS ? host_is_loopback(h)
-				       : h->kind == HOST_NAME && strcmp(h->name, "localhost") == 0;
-}
-
 const struct net_host *policy_denies_host(const struct policy *policy, const struct host *target)
 {
 	const struct net_host *found = policy->denied.n ? find_denied(policy, target) : NULL;
 
-	if (!found && policy->denied.n && is_local(target))
+	if (!found && policy->denied.n && host_is_local(target))
 		found = find_denied_local(policy, target->port);
 	return found;
 }

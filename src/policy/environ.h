@@ -3,7 +3,8 @@
  * Which of the caller's variables the command gets.
  *
  * A variable is dropped when its name looks like a secret or points to a service of
- * the caller's session, or its value holds a URL with a password, unless env.pass or
+ * the caller's session, or its value holds a URL with a password, or it names a proxy that
+ * cannot be reached from inside (with a list of hosts cordon-relay uses it), unless env.pass or
  * a bare --env NAME lets it through; env.unset drops more, env.set adds. The later
  * source wins where both speak.
  */

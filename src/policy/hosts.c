@@ -110,6 +110,11 @@ bool host_is_loopback(const struct host *h)
 	return host_is_v4(h) ? h->address[12] == 127 : memcmp(h->address, six, sizeof(six)) == 0;
 }
 
+bool host_is_local(const struct host *h)
+{
+	return h->kind == HOST_ADDRESS ? host_is_loopback(h) : strcmp(h->name, "localhost") == 0;
+}
+
 static int parse_port(struct str text, struct str whole, struct host *h, struct cordon_error *err)
 {
 	uint64_t port;

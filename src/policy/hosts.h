@@ -49,6 +49,8 @@ bool host_covers(const struct host *pattern, const struct host *target);
 bool host_is_v4(const struct host *address);
 /* Of an address: is it the loopback of whoever uses it? */
 bool host_is_loopback(const struct host *address);
+/* Is it that loopback, by address or as "localhost" (or what is below that)? */
+bool host_is_local(const struct host *host);
 /* The canonical spelling, which parses back to the same host. */
 void host_print(struct buf *b, const struct host *host);
 

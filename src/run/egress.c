@@ -18,6 +18,7 @@
 #include "report/violation.h"
 #include "run/egress_relay.h"
 #include "run/publish.h"
+#include "run/situation.h"
 #include "run/supervise.h"
 
 #define STAGE "egress"
@@ -52,6 +53,7 @@ struct egress {
 	const struct policy *policy;
 	struct arena names_arena;
 	struct synthetic names;
+	struct proxies proxies;
 	struct egress_relay relay;
 	struct publish publish;
 	struct listener listeners[LISTENERS];
@@ -138,11 +140,6 @@ static sa_family_t family_of(const union address *a)
 											: AF_INET;
 }
 
-static bool is_local(const struct host *target)
-{
-	return target->kind == HOST_ADDRESS && host_is_loopback(target);
-}
-
 /* The loopback inside stands for the host's where the policy says so. */
 static bool is_allowed(const struct egress *e, struct host *target)
 {
@@ -150,7 +147,7 @@ static bool is_allowed(const struct egress *e, struct host *target)
 
 	if (policy_decide_host(e->policy, target).allowed)
 		return true;
-	if (!is_local(target) || !set_name("localhost", target->port, &named) ||
+	if (!host_is_local(target) || !set_name("localhost", target->port, &named) ||
 	    !policy_decide_host(e->policy, &named).allowed)
 		return false;
 	*target = named;
@@ -163,7 +160,7 @@ static void note_refusal(const struct egress *e, const struct host *target, pid_
 	struct violation v = { .op = VIOLATION_connect, .source = VIOLATION_BY_relay };
 	autobuf struct buf text = buf_make(TEXT);
 
-	if (is_local(target))
+	if (host_is_local(target))
 		return;
 	host_print(&text, target);
 	v.object = buf_str(&text);
@@ -208,7 +205,9 @@ static void rest(struct egress *e, uint64_t ms)
 
 static void hand_over(struct egress *e, const struct host *target, int fd)
 {
-	if (e->waiting < 0 && egress_relay_send(&e->relay, target, &fd) == EGRESS_RELAY_BUSY) {
+	if (e->waiting < 0 && egress_relay_send(&e->relay, target,
+					       proxies_for(&e->proxies, target),
+					       &fd) == EGRESS_RELAY_BUSY) {
 		e->waiting = fd;
 		e->waiting_for = *target;
 		rest(e, BUSY_MS);
@@ -341,8 +340,7 @@ static void listen_first(struct egress *e)
 	if (!e->policy->hosts.n)
 		return;
 	vec_each(h, &e->policy->hosts) {
-		bool local = h->host.kind == HOST_NAME ? strcmp(h->host.name, "localhost") == 0
-						       : is_local(&h->host);
+		bool local = host_is_local(&h->host);
 		bool six = h->host.kind == HOST_ADDRESS && !host_is_v4(&h->host);
 
 		if (h->host.port)
@@ -360,7 +358,7 @@ void egress_expect_address(struct egress *e, pid_t tid, const void *address, siz
 	struct host target;
 
 	memcpy(&a, address, n < sizeof(a) ? n : sizeof(a));
-	if (!meaning_of(e, &a, &target) || is_local(&target))
+	if (!meaning_of(e, &a, &target) || host_is_local(&target))
 		return;
 	if (is_allowed(e, &target))
 		listen_on(e, family_of(&a), target.port, false);
@@ -484,6 +482,32 @@ static void end(struct run_part *part, struct run_result *result)
 	arena_free(&e->names_arena);
 }
 
+/* Services of this machine are reached without. */
+static bool needs_proxies(const struct policy *policy)
+{
+	vec_each(h, &policy->hosts)
+		if (!host_is_local(&h->host))
+			return true;
+	return false;
+}
+
+static int start_relay(struct egress *e, struct arena *a, const struct part_input *in,
+		       struct cordon_error *err)
+{
+	int r = needs_proxies(e->policy)
+			? proxies_read(in->situation->environ, &e->proxies, err)
+			: 0;
+
+	if (r == 0)
+		r = egress_relay_start(&e->relay, a, in->caps->relay_path, e->policy, &e->proxies,
+				       err);
+	/* From here on only the relay knows them. */
+	for (enum proxy_use use = 0; use < PROXY_USES; use++)
+		explicit_bzero(e->proxies.at[use].authorization,
+			       sizeof(e->proxies.at[use].authorization));
+	return r;
+}
+
 int egress_make(struct arena *a, const struct part_input *in, struct run_part **ret,
 		struct cordon_error *err)
 {
@@ -510,7 +534,7 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 	e->relay.gone = relay_gone;
 	e->relay.returned = returned;
 	e->relay.data = e;
-	r = egress_relay_start(&e->relay, a, in->caps->relay_path, e->policy, err);
+	r = start_relay(e, a, in, err);
 	if (r < 0)
 		return r;
 	*in->egress = e;

@@ -95,8 +95,31 @@ static int spawn_relay(struct egress_relay *r, struct arena *a, const char *prog
 	return spawn_start(&request, &r->process, err);
 }
 
+static int send_setup(int control, const struct policy *policy, const struct proxies *proxies,
+		      struct cordon_error *err)
+{
+	struct relay_setup setup = { .traffic = policy_number(policy, KEY_TRAFFIC) };
+	ssize_t n;
+
+	memcpy(setup.proxies, proxies->at, sizeof(setup.proxies));
+	n = send(control, &setup, sizeof(setup), MSG_NOSIGNAL);
+	explicit_bzero(&setup, sizeof(setup));
+	if (n == (ssize_t)sizeof(setup))
+		return 0;
+	return err_set(err, CORDON_E_SYSTEM, errno, STAGE, "cannot tell cordon-relay its task");
+}
+
+static void set_limits(struct egress_relay *r, const struct policy *policy)
+{
+	uint64_t most = policy_number(policy, KEY_CONNECTIONS);
+
+	r->limited = policy_number(policy, KEY_TRAFFIC);
+	r->most_out = most && most < RELAY_CONNECTIONS_MAX ? most : RELAY_CONNECTIONS_MAX;
+}
+
 int egress_relay_start(struct egress_relay *r, struct arena *a, const char *program,
-		       const struct policy *policy, struct cordon_error *err)
+		       const struct policy *policy, const struct proxies *proxies,
+		       struct cordon_error *err)
 {
 	autoclose int ours = -1, theirs = -1;
 	int ends[2], failed;
@@ -107,7 +130,10 @@ int egress_relay_start(struct egress_relay *r, struct arena *a, const char *prog
 		return err_set(err, CORDON_E_SYSTEM, errno, STAGE, "cannot make a socket pair");
 	ours = ends[0];
 	theirs = ends[1];
-	failed = spawn_relay(r, a, program, theirs, policy, err);
+	set_limits(r, policy);
+	failed = send_setup(ours, policy, proxies, err);
+	if (!failed)
+		failed = spawn_relay(r, a, program, theirs, policy, err);
 	if (failed)
 		return failed;
 	r->control.fd = steal_fd(&ours);
@@ -144,8 +170,36 @@ static const char *const failures[RELAY_OUTCOME_COUNT] = {
 	[RELAY_FORBIDDEN] = "the name leads to an address that only a policy may give",
 	[RELAY_UNREACHABLE] = "nothing answered",
 	[RELAY_OTHER_NAME] = "TLS was to ask for another name",
-	[RELAY_NO_ROOM] = "too many connections",
+	[RELAY_NO_ROOM] = "too many connections at a time (limits.connections)",
+	[RELAY_SPENT] = "no more bytes may be exchanged (limits.traffic)",
+	[RELAY_NO_PROXY] = "the proxy was not reached, or did not answer",
+	[RELAY_PROXY_NO] = "the proxy refused it",
 };
+
+/* What a proxy means, where it can be told. */
+static const char *failure_of(const struct relay_report *report)
+{
+	static const struct {
+		uint32_t status;
+		const char *text;
+	} known[] = {
+		{ 407, "the proxy wants a name and a password, or others (407); they go into "
+		       "the variable that names it" },
+		{ 401, "the proxy wants another name and password (401); they go into the "
+		       "variable that names it" },
+		{ 403, "the proxy refused it (403); many let through port 443 only" },
+		{ 405, "the proxy refused it (405); many let through port 443 only" },
+		{ 500, "the proxy could not reach it (500)" },
+		{ 502, "the proxy could not reach it (502)" },
+		{ 503, "the proxy could not reach it (503)" },
+		{ 504, "the proxy could not reach it (504)" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (report->outcome == RELAY_PROXY_NO && report->status == known[i].status)
+			return known[i].text;
+	return failures[report->outcome];
+}
 
 /* The address itself can be listed, so it is what the report names. */
 static void note_forbidden(struct egress_relay *r, const struct run_host *h,
@@ -194,13 +248,17 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 	h->sent += report->sent;
 	h->received += report->received;
 	h->duration_ms += loop_now() - c->since;
-	h->failure = failures[report->outcome];
+	h->failure = failure_of(report);
 	if (report->outcome == RELAY_FORBIDDEN && h != &r->published)
 		note_forbidden(r, h, report);
 	if (report->outcome == RELAY_OTHER_NAME && h != &r->published)
 		note_other(r, h, report);
+	if (report->outcome == RELAY_SPENT && r->limited)
+		run_stop(r->run, RUN_CAUSE_traffic);
 	if (h == &r->published)
 		r->returned(r->data, c->slot);
+	else
+		r->n_out--;
 	c->host = NULL;
 	r->n_active--;
 	c->next_free = r->first_free;
@@ -274,35 +332,51 @@ static void is_sent(struct egress_relay *r, uint32_t id, struct run_host *h, uin
 	r->n_active++;
 }
 
-bool egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot, int fd, int four,
-			  int six)
+static enum egress_relay_sent try_send(struct egress_relay *r, const struct relay_request *q,
+				       const int *fds, size_t n)
 {
-	struct relay_request q = { .id = r->first_free, .published = 1, .target.port = port };
-	const int fds[RELAY_FDS_MAX] = { fd, four, six };
-
-	if (r->control.fd < 0 || q.id == NONE ||
-	    !send_request(r->control.fd, &q, fds, six < 0 ? 2 : 3))
-		return false;
-	is_sent(r, q.id, &r->published, slot);
-	return true;
+	if (r->control.fd < 0 || q->id == NONE)
+		return EGRESS_RELAY_FULL;
+	if (send_request(r->control.fd, q, fds, n))
+		return EGRESS_RELAY_SENT;
+	return errno == EAGAIN ? EGRESS_RELAY_BUSY : EGRESS_RELAY_FULL;
 }
 
-enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct host *target, int *fd)
+enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot,
+					    int fd, int four, int six)
 {
-	struct relay_request q = { .id = r->first_free, .target = *target };
-	struct run_host *h = host_for(r, target);
-	bool sent = r->control.fd >= 0 && q.id != NONE && send_request(r->control.fd, &q, fd, 1);
+	struct relay_request q = { .id = r->first_free,
+				   .proxy = PROXY_USES,
+				   .published = 1,
+				   .target.port = port };
+	const int fds[RELAY_FDS_MAX] = { fd, four, six };
+	enum egress_relay_sent sent = try_send(r, &q, fds, six < 0 ? 2 : 3);
 
-	if (!sent && r->control.fd >= 0 && q.id != NONE && errno == EAGAIN)
-		return EGRESS_RELAY_BUSY;
+	if (sent == EGRESS_RELAY_SENT)
+		is_sent(r, q.id, &r->published, slot);
+	return sent;
+}
+
+enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct host *target,
+					 enum proxy_use proxy, int *fd)
+{
+	struct relay_request q = { .id = r->first_free, .proxy = proxy, .target = *target };
+	struct run_host *h = host_for(r, target);
+	enum egress_relay_sent sent =
+		r->n_out < r->most_out ? try_send(r, &q, fd, 1) : EGRESS_RELAY_FULL;
+
+	if (sent == EGRESS_RELAY_BUSY)
+		return sent;
 	h->count++;
-	if (!sent) {
+	h->proxy |= proxy < PROXY_USES;
+	if (sent == EGRESS_RELAY_FULL) {
 		h->failure = failures[RELAY_NO_ROOM];
-		return EGRESS_RELAY_FULL;
+		return sent;
 	}
 	is_sent(r, q.id, h, 0);
+	r->n_out++;
 	fd_close(fd);
-	return EGRESS_RELAY_SENT;
+	return sent;
 }
 
 /* --- the end ------------------------------------------------------------------------- */

@@ -37,12 +37,15 @@ struct egress_relay {
 	struct egress_connection connections[RELAY_CONNECTIONS_MAX];
 	uint32_t first_free;
 	size_t n_active;
+	size_t n_out, most_out; /* those to hosts, and how many there may be */
+	bool limited;		/* in bytes */
 	bool lost; /* it ended by itself */
 };
 
 /* Before the run, so that it is no process of the run. */
 int egress_relay_start(struct egress_relay *r, struct arena *a, const char *program,
-		       const struct policy *policy, struct cordon_error *err);
+		       const struct policy *policy, const struct proxies *proxies,
+		       struct cordon_error *err);
 int egress_relay_begin(struct egress_relay *r, struct run *run, struct cordon_error *err);
 
 enum egress_relay_sent {
@@ -50,15 +53,15 @@ enum egress_relay_sent {
 	EGRESS_RELAY_BUSY, /* later perhaps */
 	EGRESS_RELAY_FULL, /* too many connections, or it is gone */
 };
-/* Hands the connection over; *fd is -1 when it was. */
+/* Hands the connection over, to be made by a proxy or (PROXY_USES) directly; *fd is -1
+ * when it was. */
 enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct host *target,
-					 int *fd);
+					 enum proxy_use proxy, int *fd);
 
 /* Hands a connection from outside over, with the sockets that lead inside (six: -1 for
- * none), which the caller keeps and may use again when the slot is returned. False: the
- * relay has no room. */
-bool egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot, int fd, int four,
-			  int six);
+ * none), which the caller keeps and may use again when the slot is returned. */
+enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot,
+					    int fd, int four, int six);
 
 /* Takes the last reports and ends it. The hosts go into the result. */
 void egress_relay_end(struct egress_relay *r, struct run_result *result);

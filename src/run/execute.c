@@ -481,10 +481,10 @@ static json_t *hosts_to_json(const struct run_result *result)
 
 	for (size_t i = 0; !bad && i < result->n_hosts; i++) {
 		const struct run_host *h = &result->hosts[i];
-		json_t *o = json_pack("{s:s, s:i, s:b, s:I, s:I, s:I, s:I, s:s*}", "host", h->host,
-				      "port", h->port, "allowed", true, "count",
-				      (json_int_t)h->count, "sent", (json_int_t)h->sent, "received",
-				      (json_int_t)h->received, "duration_ms",
+		json_t *o = json_pack("{s:s, s:i, s:b, s:b, s:I, s:I, s:I, s:I, s:s*}", "host",
+				      h->host, "port", h->port, "allowed", true, "proxy", h->proxy,
+				      "count", (json_int_t)h->count, "sent", (json_int_t)h->sent,
+				      "received", (json_int_t)h->received, "duration_ms",
 				      (json_int_t)h->duration_ms, "failure", h->failure);
 
 		bad |= json_array_append_new(list, o);

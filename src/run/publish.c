@@ -86,6 +86,7 @@ void publish_init(struct publish *p)
 {
 	memset(p->four, 0xff, sizeof(p->four));
 	memset(p->six, 0xff, sizeof(p->six));
+	p->waiting = -1;
 }
 
 int publish_open(struct publish *p, const struct policy *policy, struct cordon_error *err)
@@ -173,17 +174,42 @@ static void rest(struct publish *p)
 	loop_set_timer(run_loop(p->run), &p->pause, PAUSE_MS);
 }
 
+/* The one that waits comes before all others. False: not now. */
+static bool hand_over(struct publish *p, uint32_t slot, uint16_t port, int fd)
+{
+	enum egress_relay_sent sent =
+		egress_relay_publish(p->relay, port, slot, fd, p->four[slot], p->six[slot]);
+
+	p->taken[slot] = sent == EGRESS_RELAY_SENT;
+	if (sent == EGRESS_RELAY_BUSY) {
+		p->waiting = fd;
+		p->waiting_for = port;
+		rest(p);
+		return false;
+	}
+	fd_close(&fd);
+	return true;
+}
+
 static void pause_over(void *data)
 {
-	watch_listeners(data, true);
+	struct publish *p = data;
+	uint32_t slot;
+
+	if (p->waiting >= 0 && !find_slot(p, &slot)) {
+		rest(p);
+		return;
+	}
+	if (p->waiting < 0 || hand_over(p, slot, p->waiting_for, steal_fd(&p->waiting)))
+		watch_listeners(p, true);
 }
 
 /* False: not now. */
 static bool take_connection(struct publish_listener *l)
 {
 	struct publish *p = l->publish;
-	autoclose int fd = -1;
 	uint32_t slot;
+	int fd;
 
 	if (!find_slot(p, &slot)) {
 		rest(p);
@@ -195,9 +221,7 @@ static bool take_connection(struct publish_listener *l)
 			rest(p);
 		return false;
 	}
-	p->taken[slot] = egress_relay_publish(p->relay, l->port, slot, fd, p->four[slot],
-					      p->six[slot]);
-	return true;
+	return hand_over(p, slot, l->port, fd);
 }
 
 static void listener_ready(void *data, uint32_t events)
@@ -232,6 +256,7 @@ void publish_end(struct publish *p)
 		loop_clear_timer(run_loop(p->run), &p->pause);
 		watch_listeners(p, false);
 	}
+	fd_close(&p->waiting);
 	for (; p->n_listeners > 0; p->n_listeners--)
 		fd_close(&p->listeners[p->n_listeners - 1].watch.fd);
 	for (size_t i = 0; i < NATIVE_SOCKETS; i++) {

@@ -33,6 +33,8 @@ struct publish {
 	int four[NATIVE_SOCKETS], six[NATIVE_SOCKETS];
 	bool taken[NATIVE_SOCKETS];
 	size_t n_four, n_six;
+	int waiting; /* a connection that the relay had no room for yet; -1: none */
+	uint16_t waiting_for;
 	struct loop_timer pause;
 };
 

@@ -33,6 +33,7 @@ struct run_host {
 	uint16_t port;
 	uint64_t count; /* connections */
 	uint64_t sent, received, duration_ms;
+	bool proxy; /* which looked the name up, so where it led was not checked */
 	const char *failure; /* why the last one came to nothing; NULL: it did not */
 };
 

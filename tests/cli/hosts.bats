@@ -700,3 +700,170 @@ assert get("ok.test") and get("ok.test", 8080) and refused("ok.test", 7000)'
 		assert_json '(.degraded | index("network")) and .exit_code != 0 and .stdout == ""'
 	done
 }
+
+# --- limits ------------------------------------------------------------------------------
+
+@test "more connections at a time than the limit are refused, and this is said" {
+	FLAGS=(--connections 3)
+	in_python ok.test '
+every = [socket.create_connection(("ok.test", 7000), 30) for _ in range(3)]
+for s in every:
+    s.sendall(b"x")
+assert refused("ok.test", 80)
+for s in every:
+    s.shutdown(socket.SHUT_WR)
+    assert s.recv(10) == b"1:x"
+    s.close()
+# One that ended makes room, as soon as that is known.
+while refused("ok.test", 80):
+    pass'
+	assert_json '.hosts | map(select(.port == 7000))[0].count == 3'
+	run --separate-stderr lab "$CORDON" run --backend native --allow-network=ok.test \
+		--connections 1 -- /usr/bin/python3 -c '
+import socket
+s = socket.create_connection(("ok.test", 7000)); s.sendall(b"x")
+try:
+    socket.create_connection(("ok.test", 80)).recv(1)
+except OSError:
+    pass'
+	[[ $stderr == *"ok.test:80 was not reached: too many connections at a time (limits.connections)"* ]] ||
+		fail "not said" "$(outcome)"
+}
+
+@test "more bytes than the limit end the command, and not one more is moved" {
+	FLAGS=(--traffic 1M)
+	listed ok.test curl -sS -o /dev/null http://ok.test/big/900000
+	assert_json '.cause == "exited" and .exit_code == 0'
+	listed ok.test curl -sS -o /dev/null http://ok.test/big/2000000
+	assert_json '.cause == "traffic" and (.hosts[0] | .sent + .received == 1048576)'
+	[ "$status" -eq 137 ] || fail "status" "$(outcome)"
+	# What is sent counts as well, and all connections together.
+	listed ok.test /usr/bin/python3 -c '
+import socket
+for i in range(10):
+    s = socket.create_connection(("ok.test", 7000))
+    s.sendall(b"x" * 300000); s.shutdown(socket.SHUT_WR); s.recv(100)'
+	assert_json '.cause == "traffic" and (.hosts[0] | .sent + .received == 1048576)'
+	run -137 --separate-stderr lab "$CORDON" run --backend native --allow-network=ok.test \
+		--traffic 10K -- curl -sS -o /dev/null http://ok.test/big/20000
+	[[ $stderr == *"exchanged too much with hosts"* ]] || fail "not said" "$(outcome)"
+	run -125 --separate-stderr cordon run --traffic 1M --allow-network -- true
+	[[ $stderr == *"limits.traffic counts"*"--traffic none"* ]] || fail "not said" "$(outcome)"
+}
+
+# --- the caller's proxy --------------------------------------------------------------------
+
+proxied() {
+	command -v tinyproxy >/dev/null || must_or_skip "tinyproxy is not installed"
+	export https_proxy=http://me:pass%770rd@203.0.113.11:3128/
+	export HTTP_PROXY=me:passw0rd@203.0.113.11:3128
+	unset ALL_PROXY all_proxy NO_PROXY no_proxy HTTPS_PROXY http_proxy
+}
+
+@test "with the caller's proxy a listed name is reached by it, and it looks the name up" {
+	proxied
+	FLAGS=(--allow-read "$LAB")
+	in_python ok.test,six.test '
+assert get("ok.test").endswith(b"hello\n") and get("six.test").endswith(b"hello\n")
+s = socket.create_connection(("ok.test", 7002), 30)
+assert s.recv(100) == b"first\n"
+s.close()
+assert refused("other.test")'
+	assert_json '[.hosts[].proxy] == [true, true, true]'
+	assert_json '[.violations[].object] == ["other.test"]'
+	run -0 grep -c 'CONNECT ok.test:80 ' "$LAB/proxy"
+	run -0 grep 'CONNECT six.test:80 ' "$LAB/proxy"
+	run -0 cat "$LAB/asked"
+	refute_contains other.test
+	listed ok.test curl -sS --cacert "$LAB/cert.pem" https://ok.test/
+	curl_works
+	run --separate-stderr lab "$CORDON" run --backend native --allow-network=ok.test -- \
+		curl -sS http://ok.test/
+	assert_success
+	[[ $stderr == *"looked up by the proxy"* ]] || fail "not said" "$(outcome)"
+}
+
+@test "neither the variables nor the credentials are seen inside, nor on a command line" {
+	proxied
+	export NO_PROXY=x.test
+	listed ok.test sh -c 'env; cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr "\0" "\n"'
+	assert_json '.stdout | ascii_downcase | (contains("proxy") or contains("passw0rd") or
+		contains("pass%770rd") or contains("bwu6cgfzc3cwcmq")) | not'
+	run -0 --separate-stderr lab bash -c '
+"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+until pid=$(pidof cordon-relay) && grep -q "^Seccomp:.2" /proc/$pid/status; do sleep 0.01; done
+tr "\0" "\n" </proc/$pid/cmdline' "$CORDON"
+	[[ ${output,,} != *passw0rd* && $output != *bWU6cGFzc3cwcmQ* ]] || fail "seen" "$(outcome)"
+	# Off is the empty list.
+	run -0 cordon run -q --backend native -- env
+	refute_contains proxy
+	refute_contains PROXY
+	run -0 cordon run -q --backend native --env https_proxy -- sh -c 'echo "$https_proxy"'
+	assert_contains 203.0.113.11
+}
+
+@test "a proxy that wants other credentials, refuses, cannot reach it, or is not there" {
+	proxied
+	HTTP_PROXY=http://me:wrong@203.0.113.11:3128 https_proxy=http://203.0.113.11:3128 \
+		listed ok.test sh -c 'curl -s http://ok.test/; curl -s http://ok.test:443/; true'
+	# tinyproxy tells wrong ones from none.
+	assert_json '[.hosts[].failure | .[index("("):index(")")]] == ["(401", "(407"]'
+	listed ok.test,none.test sh -c 'curl -s http://ok.test:7000/; curl -s http://none.test/; true'
+	assert_json '.hosts[0].failure | contains("(403)")'
+	assert_json '.hosts[1].failure | contains("could not reach it (50")'
+	HTTP_PROXY=203.0.113.11:3129 https_proxy=http://none.test:3128 \
+		listed ok.test sh -c 'curl -s http://ok.test/; curl -s http://ok.test:443/; true'
+	assert_json '[.hosts[].failure | contains("the proxy was not reached")] == [true, true]'
+	assert_json '[.hosts[] | select(.received > 0)] == []'
+	# Not a proxy: what it says is not taken for an answer.
+	HTTP_PROXY=203.0.113.10:7002 listed ok.test sh -c 'curl -s http://ok.test/; true'
+	assert_json '.hosts[0] | .received == 0 and .failure == "the proxy refused it"'
+}
+
+@test "NO_PROXY is honoured, services of the host need none, and addresses are checked" {
+	proxied
+	NO_PROXY=x.test,.ok.test,203.0.113.0/24 in_python ok.test,other.test,203.0.113.10 '
+assert get("ok.test") and get("203.0.113.10") and get("other.test")'
+	assert_json '[.hosts[] | select(.proxy) | .host] == ["other.test"]'
+	NO_PROXY='*' in_python ok.test 'assert get("ok.test")'
+	assert_json '.hosts[0].proxy == false'
+	in_python 203.0.113.10,0.0.0.0/0 '
+assert get("203.0.113.10") and get("203.0.113.11")
+assert refused("10.9.9.9") and refused("169.254.169.254") and refused("203.0.113.1")'
+	assert_json '[.violations[].object] | sort == ["10.9.9.9:80", "169.254.169.254:80", "203.0.113.1:80"]'
+	export -f on_host
+	run --separate-stderr lab bash -c 'on_host "$@"' bash "$CORDON" run --json --backend native \
+		--allow-network=localhost:7777 -- /usr/bin/python3 -c '
+import socket
+s = socket.create_connection(("localhost", 7777)); s.sendall(b"x")
+assert s.recv(100) == b"of the host"'
+	assert_json '.exit_code == 0 and .hosts[0].proxy == false'
+}
+
+@test "H69 TLS by a proxy that asks for another name is refused" {
+	proxied
+	in_python ok.test '
+import ssl
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+context.wrap_socket(socket.create_connection(("ok.test", 443), 30), server_hostname="ok.test")
+try:
+    context.wrap_socket(socket.create_connection(("ok.test", 443), 30), server_hostname="fr.test")
+    sys.exit(3)
+except OSError:
+    pass'
+	assert_json '[.violations[].object] == ["fr.test:443"]'
+}
+
+@test "a proxy of another kind is an error that does not tell the password" {
+	unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy
+	export ALL_PROXY=socks5://me:passw0rd@203.0.113.11:1080
+	run -125 --separate-stderr cordon run --backend native --allow-network=ok.test -- true
+	[[ $stderr == *"the proxy of ALL_PROXY cannot be used"*"env -u ALL_PROXY"* ]] || fail "why" "$(outcome)"
+	[[ $stderr != *passw0rd* ]] || fail "told" "$(outcome)"
+	# Where it does not count, it is nobody's business.
+	run -0 cordon run -q --backend native --allow-network=localhost:7 -- true
+	run -0 cordon run -q --backend native -- true
+	HTTP_PROXY=x.test:1 HTTPS_PROXY=x.test:1 run -0 cordon run -q --backend native \
+		--allow-network=ok.test -- true
+}

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of tests/cli/netlab: names, web with and without TLS, echo, reset.
+"""The servers of tests/cli/netlab: names, web with and without TLS, echo, reset, proxy.
 
 Names that were asked for are appended to DIR/asked; DIR/ready gets a line when all of
 them listen; DIR/cert.pem is what the TLS server shows, for ok.test.
 Files below $NETLAB_FILES, where that is set, are served as /files/...
+Where tinyproxy is installed it is at 203.0.113.11:3128, for the user "me" with the
+password "passw0rd", and connects to the ports 80, 443 and 7002; DIR/proxy is its log.
 """
 import http.server
 import os
+import shutil
 import socket
 import ssl
 import struct
@@ -141,6 +144,28 @@ def reset(peer):
     peer.close()
 
 
+def speak_first(peer):
+    with peer:
+        peer.sendall(b"first\n")
+        peer.recv(1)
+
+
+def proxy():
+    with open(f"{DIR}/proxy.conf", "w") as conf:
+        conf.write(f"""Port 3128
+Listen 203.0.113.11
+Timeout 60
+MaxClients 100
+LogFile "{DIR}/proxy"
+LogLevel Connect
+BasicAuth me passw0rd
+ConnectPort 80
+ConnectPort 443
+ConnectPort 7002
+""")
+    subprocess.run(["tinyproxy", "-c", f"{DIR}/proxy.conf"], check=True)
+
+
 def certificate():
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -162,9 +187,21 @@ def main():
     web(443, certificate())
     each_connection(7000, echo_at_end)
     each_connection(7001, reset)
-    with open(f"{DIR}/ready", "w") as ready:
-        ready.write("ready\n")
+    each_connection(7002, speak_first)
+    if shutil.which("tinyproxy"):
+        proxy()
+    say("ready")
     threading.Event().wait()
 
 
-main()
+def say(word):
+    with open(f"{DIR}/ready", "w") as ready:
+        ready.write(word + "\n")
+
+
+try:
+    main()
+except BaseException:
+    # Nobody shall wait for what does not come.
+    say("failed")
+    raise

@@ -19,6 +19,7 @@ Test(status, of_every_cause)
 		{ { .cause = RUN_CAUSE_procs, .signal = 15 }, 137 },
 		{ { .cause = RUN_CAUSE_output, .signal = 15 }, 137 },
 		{ { .cause = RUN_CAUSE_file_size, .signal = 25 }, 137 },
+		{ { .cause = RUN_CAUSE_traffic, .signal = 9 }, 137 },
 		{ { .cause = RUN_CAUSE_policy, .exit_code = 0 }, 125 },
 		{ { .cause = RUN_CAUSE_setup, .error.code = CORDON_E_NOT_FOUND }, 127 },
 	};
