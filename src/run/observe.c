@@ -261,6 +261,21 @@ static bool is_given(const struct observer *o, const struct sight *s,
 	return (s->what == OBSERVED_OPEN || s->what == OBSERVED_CHANGE) && is_stream(o, place);
 }
 
+/* What hides a directory inside is closed to us, too, unless we are root: a link that leads
+ * there is followed on the host, where what is hidden was meant. */
+static void follow_outside(const struct observer *o, const struct sight *s, char *text)
+{
+	const struct op *op = map_nearest(&o->shown, str_of(text));
+	char found[PATH_MAX];
+	autoclose int fd = -1;
+
+	if (o->inside || !s->follow || !op || op_view_of(op) == VIEW_OWN)
+		return;
+	fd = open(text, O_PATH | O_CLOEXEC);
+	if (fd >= 0 && target_path_of(fd, found) > 0)
+		memcpy(text, found, strlen(found) + 1);
+}
+
 /* Where it really is; text stays where the sandbox shows nothing that could be resolved.
  * False: nothing that could be refused. */
 static bool resolve(const struct observer *o, const struct sight *s, char *text, bool *ret_there)
@@ -269,9 +284,12 @@ static bool resolve(const struct observer *o, const struct sight *s, char *text,
 	struct stat st;
 	bool given;
 	ssize_t n;
+	int r = target_resolve(s->target, s->dirfd, s->path, s->follow, &place);
 
 	*ret_there = false;
-	if (target_resolve(s->target, s->dirfd, s->path, s->follow, &place) < 0)
+	if (r == -EACCES)
+		follow_outside(o, s, text);
+	if (r < 0)
 		return true;
 	*ret_there = !*place.name || fstatat(place.dir, place.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	given = is_given(o, s, &place);
