@@ -63,6 +63,10 @@ void launch_close(struct launch *launch)
 	fd_close(&launch->stop_fd);
 	fd_close(&launch->ruleset_fd);
 	fd_close(&launch->filled_fd);
+	if (launch->companion) {
+		fd_close(&launch->companion->our_control);
+		fd_close(&launch->companion->our_error);
+	}
 	if (launch->scratch)
 		scratch_remove(launch->scratch);
 	launch->scratch = NULL;

@@ -18,6 +18,17 @@
 
 #define LAUNCH_FDS_MAX 240
 
+/* A broker that the child makes, because it has to be where only the child can put it. Who
+ * wants one fills this in before the start. */
+struct launch_companion {
+	/* In the new process; `command` is the one that becomes the command. Reports to
+	 * error_fd as a spawn_request's `child` does, and does not return. */
+	void (*run)(void *data, int control_fd, int error_fd, pid_t command);
+	void *data;
+	int control_fd, error_fd;	/* in the child */
+	int our_control, our_error;	/* the other ends; -1: taken */
+};
+
 struct launch {
 	const char *program;
 	char *const *argv;
@@ -33,6 +44,8 @@ struct launch {
 	int handover_inside;	/* the other end's number in the child */
 	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
 	bool brokered;		/* listener and namespaces are for a broker */
+	struct launch_companion *companion; /* the broker is made by the child; NULL: it is not */
+	bool broker_hides;	/* only the broker hides what is denied in writable trees */
 	uint64_t keep_caps;	/* what the command keeps of root's rights */
 	size_t survivors;	/* filled by confirm: what outlived the command and was ended */
 	int heard;		/* enum seccomp_filter: the filter for whose refusals the

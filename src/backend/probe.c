@@ -133,6 +133,7 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 	caps.value[CAP_NOTIFY] = seccomp_has_action(SECCOMP_RET_USER_NOTIF);
 	caps.value[CAP_NOTIFY_KILLABLE] = caps.value[CAP_NOTIFY_SYNC] = caps.value[CAP_NOTIFY];
 	caps.assumed[CAP_NOTIFY_KILLABLE] = caps.assumed[CAP_NOTIFY_SYNC] = true;
+	caps.value[CAP_LOOK] = probe_sysctl(a, "/proc/sys/kernel/yama/ptrace_scope", 0) == 0;
 	caps.value[CAP_OPENAT2] = call_exists(__NR_openat2);
 	caps.value[CAP_OPEN_TREE] = call_exists(__NR_open_tree);
 	caps.value[CAP_MOUNT_SETATTR] = call_exists(__NR_mount_setattr);

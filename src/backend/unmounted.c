@@ -41,6 +41,13 @@ static int make_scratch(struct arena *a, const char *parent, const char **ret,
 	return r;
 }
 
+/* A broker carries out there what the policy allows there. */
+static bool may_hold_scratch(const struct plan *plan, struct str dir)
+{
+	return path_is_normal(dir) && (!plan->enforced[GUARANTEE_EXACT] ||
+				       policy_decide(plan->policy, dir).data == ACCESS_WRITE);
+}
+
 /* Inside another cordon /tmp is closed and TMPDIR is the way. */
 int unmounted_scratch(struct arena *a, const struct plan *plan, struct launch *launch,
 		      struct cordon_error *err)
@@ -49,7 +56,7 @@ int unmounted_scratch(struct arena *a, const struct plan *plan, struct launch *l
 
 	if (!has_private_tmp(plan))
 		return 0;
-	if (path_is_normal(plan->caller_tmp) &&
+	if (may_hold_scratch(plan, plan->caller_tmp) &&
 	    make_scratch(a, plan->caller_tmp.p, &launch->scratch, &ignored) == 0)
 		return 0;
 	return make_scratch(a, "/tmp", &launch->scratch, err);

@@ -582,7 +582,7 @@ static const char *remedy(enum op_kind op)
 		return "this backend cannot hide what matches a pattern: name the paths, or the "
 		       "directory they are in";
 	if (op == OP_EXACT)
-		return "only --backend native can carry calls out itself: ask for less with "
+		return "only native and landlock can carry calls out: ask for less with "
 		       "--protect guard, or accept the loss with --fallback degrade";
 	return "choose another --backend or --profile, or accept the loss with --fallback degrade";
 }

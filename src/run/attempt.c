@@ -15,7 +15,7 @@ static const struct {
 	{ "native", "clone", CAP_USERNS },	{ "native", "namespaces", CAP_USERNS },
 	{ "native", "mount", CAP_MOUNTNS },	{ "native", "proc", CAP_PROC_FRESH },
 	{ "bwrap", "bwrap", CAP_BWRAP },	{ "native", "listener", CAP_NOTIFY },
-	{ "landlock", "listener", CAP_NOTIFY },
+	{ "landlock", "listener", CAP_NOTIFY },	{ "landlock", "broker", CAP_LOOK },
 };
 
 /* Something that is replaced again and again is not waited for. */

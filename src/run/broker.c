@@ -19,6 +19,7 @@
 #include "run/egress.h"
 #include "run/execute.h"
 #include "run/git_rewrite.h"
+#include "run/procfs.h"
 #include "run/refused.h"
 #include "run/supervise.h"
 
@@ -27,6 +28,7 @@
 struct side {
 	struct run_part part;
 	struct run *run;
+	struct launch *launch;
 	struct broker_input in;
 	struct observer observer;
 	struct egress *egress;	   /* NULL: no host is listed */
@@ -220,19 +222,34 @@ static int spawn(struct side *s, int listener, int control, struct cordon_error 
 	return r < 0 ? r : run_disown(s->run, s->child.pid, err);
 }
 
-/* The broker must be the only one to hold the listener: when it dies, calls fail. */
-static int start(struct side *s, int listener, struct cordon_error *err)
+/* The one that was made beside the command waits for it. */
+static int pass_on(struct side *s, int listener, struct cordon_error *err)
 {
-	autoclose int held = listener;
+	unsigned char kind = HANDOVER_LISTENER;
+
+	if (fd_send(s->watch.fd, &kind, 1, listener) == 1)
+		return 0;
+	return err_set(err, CORDON_E_INIT, errno, STAGE, "cannot hand the listener to the broker");
+}
+
+static int spawn_with(struct side *s, int listener, struct cordon_error *err)
+{
 	autoclose int control = -1;
 	int r = handover_open(&s->watch.fd, &control, err);
 
 	if (r == 0)
-		r = spawn(s, held, control, err);
+		r = spawn(s, listener, control, err);
 	fd_close(&s->user_ns);
 	fd_close(&s->mount_ns);
-	fd_close(&held);
-	fd_close(&control);
+	return r;
+}
+
+/* The broker must be the only one to hold the listener: when it dies, calls fail. */
+static int start(struct side *s, int listener, struct cordon_error *err)
+{
+	int r = s->in.unmounted ? pass_on(s, listener, err) : spawn_with(s, listener, err);
+
+	fd_close(&listener);
 	/* It is ready, or has said why not, within a moment. */
 	if (r == 0)
 		r = spawn_wait(&s->child, err);
@@ -249,7 +266,20 @@ static int begin(struct run_part *part, struct run *run, struct cordon_error *er
 
 	(void)err;
 	s->run = run;
+	if (s->in.unmounted) {
+		s->watch.fd = steal_fd(&s->launch->companion->our_control);
+		s->child.error_fd = steal_fd(&s->launch->companion->our_error);
+	}
 	return 0;
+}
+
+static int adopt(struct side *s, int pidfd, struct cordon_error *err)
+{
+	s->child.pidfd = pidfd;
+	s->child.pid = procfs_of_pidfd(pidfd);
+	if (s->child.pid > 0)
+		return run_disown(s->run, s->child.pid, err);
+	return err_set(err, CORDON_E_INIT, 0, STAGE, "the broker ended at once");
 }
 
 /* The listener comes last, from the command's own process. */
@@ -264,6 +294,8 @@ static int took(struct run_part *part, enum handover_kind kind, int fd, struct c
 	case HANDOVER_MOUNT_NS:
 		s->mount_ns = fd;
 		return 0;
+	case HANDOVER_BROKER:
+		return adopt(s, fd, err);
 	case HANDOVER_LISTENER:
 		return start(s, fd, err);
 	case HANDOVER_DNS_UDP:
@@ -285,6 +317,7 @@ static void end(struct run_part *part, struct run_result *result)
 	s->done = true;
 	while (s->watch.active && take_in(s))
 		;
+	fd_close(&s->child.error_fd);
 	spawn_discard(&s->child);
 	loop_unwatch(run_loop(s->run), &s->watch);
 	fd_close(&s->watch.fd);
@@ -312,14 +345,25 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 				       .lists_hosts = s->egress,
 				       .learns = s->accesses,
 				       .report = policy_number(in->plan->policy, KEY_REPORT),
-				       .hides = plan_find_op(in->plan, OP_HIDE_GLOB) };
+				       .hides = plan_find_op(in->plan, OP_HIDE_GLOB) ||
+						in->launch->broker_hides,
+				       .unmounted = in->launch->companion,
+				       .tmp = in->launch->scratch ? str_of(in->launch->scratch)
+								  : STR("") };
 	if (!observer_init(&s->observer, a, in->plan))
 		return err_nomem(err, STAGE);
+	s->launch = in->launch;
+	if (s->in.unmounted) {
+		s->launch->companion->run = broker_companion;
+		s->launch->companion->data = &s->in;
+	}
 	s->user_ns = s->mount_ns = s->watch.fd = -1;
 	s->child = (struct spawned){ .pidfd = -1, .error_fd = -1 };
 	s->part = (struct run_part){
 		.name = "broker",
-		.takes = HANDOVER_BIT(LISTENER) | HANDOVER_BIT(USER_NS) | HANDOVER_BIT(MOUNT_NS),
+		.takes = HANDOVER_BIT(LISTENER) |
+			 (s->in.unmounted ? HANDOVER_BIT(BROKER)
+					  : HANDOVER_BIT(USER_NS) | HANDOVER_BIT(MOUNT_NS)),
 		.begin = begin,
 		.took = took,
 		.end = end,

@@ -227,8 +227,22 @@ static int fail(int error_fd, const char *what)
 	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, STAGE, what, NULL, NULL);
 }
 
-static int enter(int error_fd)
+/* Beside a process and below none, not everywhere may one look at another. */
+static int try_to_look(const struct broker *b, int error_fd)
 {
+	pid_t command = b->in->command, seen;
+
+	/* Its memory is as ours was when we began. */
+	if (target_read(command, (uint64_t)(uintptr_t)&b->in->command, &seen, sizeof(seen)) == 0)
+		return 0;
+	errno = EPERM;
+	return fail(error_fd, "cannot look at the command");
+}
+
+static int enter(const struct broker *b, int error_fd)
+{
+	if (b->in->unmounted)
+		return try_to_look(b, error_fd);
 	if (setns(BROKER_FD_USER_NS, CLONE_NEWUSER) < 0)
 		return fail(error_fd, "cannot enter the sandbox's user namespace");
 	if (setns(BROKER_FD_MOUNT_NS, CLONE_NEWNS) < 0)
@@ -253,6 +267,8 @@ int broker_look(const struct broker *b, bool may)
 {
 	uint64_t files = b->in->file_caps, all = files | LOOK;
 
+	if (b->in->unmounted)
+		return 0;
 	return set_caps(all, may ? all : files);
 }
 
@@ -320,7 +336,7 @@ static int become(struct broker *b, int error_fd)
 	int r = notify_fits() ? 0 : fail(error_fd, "cannot take this kernel's records");
 
 	if (r == 0)
-		r = enter(error_fd);
+		r = enter(b, error_fd);
 	if (r == 0)
 		r = lock_down(b, error_fd);
 	if (r < 0)

@@ -56,11 +56,18 @@ struct broker_input {
 	int heard;		   /* see struct launch */
 	bool lists_hosts;	   /* the supervisor has to know of connections first */
 	bool learns;		   /* what is allowed is told, too */
-	bool hides;		   /* patterns hide: reading is carried out, too */
+	bool hides;		   /* reading is carried out, too: else nothing would hide it */
+	/* There are no namespaces: it is in the command's own Landlock domain, has no capability,
+	 * and what the plan has of the sandbox's own is the host's. */
+	bool unmounted;
+	struct str tmp;	/* of those the one directory that is the command's; empty: none */
+	pid_t command;	/* in the broker: who becomes the command */
 };
 
 /* A spawn_request's `child`: becomes the broker and does not return. */
 int broker_child(void *data, int error_fd);
+/* A launch_companion's `run`: the same where the command's own process makes it. */
+void broker_companion(void *data, int control_fd, int error_fd, pid_t command);
 
 /* --- one call --------------------------------------------------------------------- */
 
@@ -172,6 +179,9 @@ void object_link(int fd, char text[32]);
 
 /* Does the policy allow it? */
 bool object_may(struct call *c, const struct object *o, enum policy_op op);
+/* Is it the host's although the policy speaks of one of the sandbox's own? Landlock keeps it
+ * closed, but has no rule for every call. */
+bool object_is_hosts(const struct call *c, const struct object *o);
 /* 0, or the errno of a refusal, negative, which is noted. */
 int object_allow(struct call *c, const struct object *o, enum policy_op op);
 int object_refuse(struct call *c, const struct object *o, struct str path, enum violation_op op);

@@ -50,7 +50,8 @@ static void subject_close(struct subject *s)
 
 static int judge(struct call *c, struct subject *s)
 {
-	int r = object_allow(c, &s->object, POLICY_WRITE);
+	int r = object_is_hosts(c, &s->object) ? -EACCES
+					       : object_allow(c, &s->object, POLICY_WRITE);
 
 	object_link(s->fd, s->link);
 	return r < 0 ? r : call_check(c);

@@ -158,9 +158,22 @@ int object_look(struct object *o)
 	return 0;
 }
 
+/* Without a /proc of the sandbox's own the broker is in the command's. What it may look at of
+ * itself is not the command's to see. */
+static bool is_brokers_own(const struct broker *b, struct str path)
+{
+	char own[32];
+	int n = snprintf(own, sizeof(own), "/proc/%d", (int)getpid());
+
+	return b->in->unmounted && path_below(path, (struct str){ own, (size_t)n });
+}
+
 static int name_object(const struct broker *b, struct object *o)
 {
 	int r = *o->place.name ? name_in(b, o) : name_itself(b, o);
+
+	if (r == 0 && is_brokers_own(b, o->path))
+		return -EACCES;
 
 	/* No path of a rule is longer than this, nor can the kernel open one. */
 	return r == 0 && o->path.n > PATH_BYTES_MAX ? -ENAMETOOLONG : r;
@@ -358,7 +371,8 @@ static bool would_work(const struct object *o, enum violation_op op)
 
 int object_refuse(struct call *c, const struct object *o, struct str path, enum violation_op op)
 {
-	int errnum = op == VIOLATION_read || o->outside ? EACCES : EROFS;
+	bool mounted = !c->broker->in->unmounted;
+	int errnum = op == VIOLATION_read || o->outside || !mounted ? EACCES : EROFS;
 
 	if (!would_work(o, op))
 		return -EACCES;
@@ -372,6 +386,19 @@ int object_refuse(struct call *c, const struct object *o, struct str path, enum 
 static bool only_leads(const struct object *o, enum policy_op op, const struct decision *d)
 {
 	return op == POLICY_READ && S_ISDIR(o->mode) && !d->data_rule;
+}
+
+bool object_is_hosts(const struct call *c, const struct object *o)
+{
+	const struct broker_input *in = c->broker->in;
+	const struct op *op;
+
+	if (!in->unmounted || !o->path.n || (in->tmp.n && path_below(o->path, in->tmp)))
+		return false;
+	op = plan_shown_by(in->plan, o->path, NULL);
+	if (!op || (op->kind == OP_CACHE && str_eq(op->path, op->source)))
+		return !op;
+	return op_rows[op->kind].view == VIEW_OWN;
 }
 
 bool object_may(struct call *c, const struct object *o, enum policy_op op)

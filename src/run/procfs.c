@@ -98,6 +98,16 @@ bool procfs_stat(pid_t pid, struct procfs_stat *ret)
 	return true;
 }
 
+pid_t procfs_of_pidfd(int pidfd)
+{
+	char path[64], text[STATUS_BYTES_MAX];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	at = read_text(path, text, sizeof(text)) ? strstr(text, "\nPid:") : NULL;
+	return at ? (pid_t)strtol(at + sizeof("\nPid:") - 1, NULL, 10) : 0;
+}
+
 uint64_t procfs_field(const char *text, const char *name)
 {
 	size_t n = strlen(name);

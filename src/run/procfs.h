@@ -34,6 +34,8 @@ struct procfs_memory {
 };
 
 bool procfs_stat(pid_t pid, struct procfs_stat *ret);
+/* Whose it is, in our pid namespace; 0 or less: nobody's that is alive there. */
+pid_t procfs_of_pidfd(int pidfd);
 /* Of /proc/PID/status. */
 bool procfs_memory(pid_t thread, struct procfs_memory *ret);
 /* Does the thread wait in read(2) for a terminal? */

@@ -15,9 +15,14 @@ agree() {
 
 # The same with a broker, which holds what is not there, what is hidden and what moves.
 exact_agrees() {
-	needs_enforced exact "no broker on this machine" -p strict --report writes
-	run "$BATS_TEST_DIRNAME/../table/live" --backend native --exact --at-least "$2" \
-		--ground "$(ground)" "$CORDON" attack "$BATS_TEST_DIRNAME/../table/$1.t"
+	broker_agrees native "$@"
+}
+
+broker_agrees() {
+	needs_enforced exact "no broker on this machine" -p strict --report writes --backend "$1" \
+		--fallback degrade
+	run "$BATS_TEST_DIRNAME/../table/live" --backend "$1" --exact --at-least "$3" \
+		--ground "$(ground)" "$CORDON" attack "$BATS_TEST_DIRNAME/../table/$2.t"
 	assert_success
 }
 
@@ -55,3 +60,11 @@ bwrap_agrees() {
 @test "landlock: secrets.t" { agree landlock secrets 35; }
 @test "landlock: layers.t" { agree landlock layers 14; }
 @test "landlock: hidden.t" { agree landlock hidden 15; }
+@test "landlock, exact: live.t" { broker_agrees landlock live 90; }
+@test "landlock, exact: profiles.t" { broker_agrees landlock profiles 85; }
+@test "landlock, exact: rules.t" { broker_agrees landlock rules 40; }
+@test "landlock, exact: paths.t" { broker_agrees landlock paths 30; }
+@test "landlock, exact: secrets.t" { broker_agrees landlock secrets 38; }
+@test "landlock, exact: layers.t" { broker_agrees landlock layers 42; }
+@test "landlock, exact: hidden.t" { broker_agrees landlock hidden 33; }
+@test "landlock, exact: rename.t" { broker_agrees landlock rename 45; }

@@ -80,17 +80,23 @@ static struct op *add_op(struct arena *a, struct plan *plan, enum op_kind kind, 
 	return op;
 }
 
+static bool claimed_with(const struct caps *caps, const struct plan *plan, enum op_kind kind)
+{
+	struct claims claims;
+
+	landlock_backend.claims(caps, &claims);
+	vec_each(op, &plan->ops)
+		if (op->kind == kind)
+			return claims.enforces[kind] && claims.enforces_op(plan, op, caps);
+	cr_assert_fail("no such operation");
+	return false;
+}
+
 static bool claimed(const struct plan *plan, enum op_kind kind)
 {
 	struct caps caps = caps_with(7, 1);
-	struct claims claims;
 
-	landlock_backend.claims(&caps, &claims);
-	vec_each(op, &plan->ops)
-		if (op->kind == kind)
-			return claims.enforces[kind] && claims.enforces_op(plan, op, &caps);
-	cr_assert_fail("no such operation");
-	return false;
+	return claimed_with(&caps, plan, kind);
 }
 
 Test(landlock, a_deny_is_claimed_where_nothing_above_is_writable)
@@ -107,6 +113,40 @@ Test(landlock, a_deny_is_claimed_where_nothing_above_is_writable)
 	/* Not even with something else in between: grants add up. */
 	add_op(&a, &plan, OP_BIND_RO, "/home/u/work/a/b");
 	cr_assert_not(claimed(&plan, OP_BIND_RO));
+}
+
+/* What a broker takes; each is missing in turn. */
+Test(landlock, what_only_a_broker_holds_is_claimed_with_one)
+{
+	static const enum op_kind held[] = { OP_EXACT, OP_KEEP_METADATA, OP_HIDE_FILE, OP_BIND_RO,
+					     OP_GUARD_HIDDEN, OP_HIDE_GLOB };
+	static const enum cap needed[] = { CAP_SECCOMP, CAP_NOTIFY, CAP_NOTIFY_KILLABLE, CAP_LOOK,
+					   CAP_OPENAT2 };
+	autoarena struct arena a = { .max = 1 << 20 };
+	struct caps caps = caps_with(3, 1), less;
+	struct plan plan = { 0 };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		caps.value[needed[i]] = 1;
+	add_op(&a, &plan, OP_BIND_RW, "/home/u/work");
+	for (size_t i = 1; i < sizeof(held) / sizeof(held[0]); i++)
+		add_op(&a, &plan, held[i], "/home/u/work/in");
+	for (size_t i = 1; i < sizeof(held) / sizeof(held[0]); i++)
+		cr_expect_not(claimed_with(&caps, &plan, held[i]), "%zu", i);
+	add_op(&a, &plan, OP_EXACT, "");
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		cr_expect(claimed_with(&caps, &plan, held[i]), "%zu", i);
+		for (size_t j = 0; j < sizeof(needed) / sizeof(needed[0]); j++) {
+			less = caps;
+			less.value[needed[j]] = 0;
+			cr_expect_not(claimed_with(&less, &plan, held[i]), "%zu %zu", i, j);
+		}
+		less = caps;
+		less.value[CAP_LANDLOCK] = 2;
+		cr_expect_not(claimed_with(&less, &plan, held[i]), "%zu", i);
+	}
+	add_op(&a, &plan, OP_SHARED_TMP, "/tmp");
+	cr_expect_not(claimed_with(&caps, &plan, OP_EXACT));
 }
 
 Test(landlock, a_named_socket_opens_the_others)

@@ -20,6 +20,9 @@
 	 LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_TRUNCATE | \
 	 LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
+/* What the other rights are about. */
+#define USE_RIGHTS (READ_RIGHTS | LANDLOCK_ACCESS_FS_EXECUTE)
+
 struct inode {
 	dev_t dev;
 	ino_t ino;
@@ -30,6 +33,7 @@ struct collector {
 	const struct plan *plan;
 	uint64_t handled;
 	bool alone;
+	bool inner;
 	const char *program;
 	VEC(struct landlock_step) steps;
 	/* The directories above what is hidden: Landlock knows them as these, and a mount
@@ -72,7 +76,7 @@ static void grant(struct collector *c, struct str path, uint64_t rights, bool di
 		c->failed = err_nomem(c->err, "landlock");
 		return;
 	}
-	rights &= c->handled;
+	rights &= c->inner ? c->handled & USE_RIGHTS : c->handled;
 	if (!directory)
 		rights &= FILE_RIGHTS;
 	*step = (struct landlock_step){ .path = path.p,
@@ -436,7 +440,9 @@ static void grant_op(struct collector *c, const struct op *op)
 
 	if (!executable(c, op->path))
 		all &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
-	if (op->kind == OP_ROOT_HOST && op->number)
+	if (c->inner && op_view_of(op) == VIEW_WRITE && (directory || op->kind == OP_ROOT_HOST))
+		grant_readable(c, op, op->path);
+	else if (op->kind == OP_ROOT_HOST && op->number)
 		grant(c, op->path, all, true, false);
 	else if (op->kind == OP_ROOT_HOST || (op->kind == OP_BIND_RO && directory))
 		grant_readable(c, op, op->path);
@@ -484,14 +490,25 @@ static bool wants_landlock(const struct plan *plan)
 	return false;
 }
 
+static uint64_t handled_by(const struct grants_options *options)
+{
+	uint64_t changes = grants_handled(options->abi) &
+			   ~(uint64_t)(USE_RIGHTS | LANDLOCK_ACCESS_FS_IOCTL_DEV);
+
+	if (!options->inner)
+		return grants_handled(options->abi);
+	return options->hides ? changes | USE_RIGHTS : changes;
+}
+
 int grants_collect(struct arena *a, const struct plan *plan, const struct grants_options *options,
 		   struct native_landlock *ret, struct cordon_error *err)
 {
 	struct collector c = {
 		.arena = a,
 		.plan = plan,
-		.handled = grants_handled(options->abi),
+		.handled = handled_by(options),
 		.alone = options->alone,
+		.inner = options->inner,
 		.program = options->program,
 		.err = err,
 	};
@@ -506,15 +523,17 @@ int grants_collect(struct arena *a, const struct plan *plan, const struct grants
 	/* Names may be listed everywhere: what is hidden is not there to be listed. */
 	if (!c.alone)
 		grant(&c, STR("/"), LANDLOCK_ACCESS_FS_READ_DIR, true, false);
-	vec_each(op, &plan->ops)
-		grant_op(&c, op);
-	grant_scratch(&c, options->scratch);
+	if (!c.inner || options->hides) {
+		vec_each(op, &plan->ops)
+			grant_op(&c, op);
+		grant_scratch(&c, options->scratch);
+	}
 	if (c.failed)
 		return c.failed;
 	*ret = (struct native_landlock){
 		.abi = options->abi,
 		.handled_fs = c.handled,
-		.streams = true,
+		.streams = !c.inner,
 		.steps = c.steps.at,
 		.n_steps = c.steps.n,
 		.scoped = options->abi >= 6

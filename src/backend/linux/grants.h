@@ -33,6 +33,11 @@ struct grants_options {
 	bool alone;
 	const char *program;	/* the command, as a known name; NULL: none */
 	const char *scratch;	/* granted like a private /tmp; NULL: none */
+	/* For a command whose changes a broker carries out: it changes nothing itself. With
+	 * `hides` it reads and executes nothing itself, either, that is hidden in a writable
+	 * tree, nor what is made beside that. */
+	bool inner;
+	bool hides;
 };
 
 /* abi 0, or a plan without Landlock: ret->abi is 0 and nothing else is filled. */

@@ -231,6 +231,17 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 	return -CORDON_E_INIT;
 }
 
+/* The ruleset that is left to enforce, as native_landlock_ruleset. */
+static CHILD_SAFE int leave_companion(const struct native *n, int ruleset, int error_fd)
+{
+	if (!n->companion)
+		return ruleset;
+	if (native_landlock_enforce(ruleset, error_fd) < 0 ||
+	    native_start_companion(n, error_fd) < 0)
+		return -2;
+	return native_landlock_ruleset(&n->inner, error_fd);
+}
+
 CHILD_SAFE int native_child_alone(void *data, int error_fd)
 {
 	const struct native *n = data;
@@ -243,6 +254,8 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd)
 	if (r < 0)
 		return r;
 	ruleset = native_landlock_ruleset(&n->landlock, error_fd);
+	if (ruleset >= -1)
+		ruleset = leave_companion(n, ruleset, error_fd);
 	if (ruleset < -1)
 		return ruleset;
 	become_command(n, ruleset, error_fd);

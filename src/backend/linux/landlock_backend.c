@@ -6,10 +6,13 @@
  * kernel interfaces).
  *
  * Landlock only ever grants, and a grant covers everything below. So a rule that takes
- * something away inside a writable tree is not claimed, nor is anything that needs a
- * view of its own (processes), nor what Landlock has no hook for (metadata). Where the
- * plan has a private directory the host's is closed instead, and TMPDIR names one made
- * for the run.
+ * something away inside a writable tree is claimed only with a broker (protect = exact), as
+ * is what Landlock has no hook for (metadata); what needs a view of its own (processes) is
+ * not claimed at all. Where the plan has a private directory the host's is closed instead,
+ * and TMPDIR names one made for the run.
+ *
+ * The broker is in the domain of these rules itself; the command has a second one on top, in
+ * which it changes nothing, so that a call nobody thought of fails.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -30,6 +33,16 @@
 #define ABI_TRUNCATE 3
 #define ABI_NETWORK 4
 
+/* What keeps a broker from being there; CAP_COUNT: nothing. */
+static enum cap lacks_for_broker(const struct caps *caps)
+{
+	if (caps->value[CAP_LANDLOCK] < ABI_TRUNCATE)
+		return CAP_LANDLOCK;
+	if (!caps->value[CAP_LOOK])
+		return CAP_LOOK;
+	return caps->value[CAP_OPENAT2] ? listen_lacks(caps) : CAP_OPENAT2;
+}
+
 /* Is the path inside a tree that is granted for writing as a whole? */
 static bool in_writable_tree(const struct plan *plan, struct str path)
 {
@@ -40,10 +53,31 @@ static bool in_writable_tree(const struct plan *plan, struct str path)
 	return false;
 }
 
+/* A name in a directory that is shared stands for another one in the policy, which the broker
+ * would not know. */
+static bool is_brokered(const struct plan *plan, const struct caps *caps)
+{
+	return plan_find_op(plan, OP_EXACT) && !plan_find_op(plan, OP_SHARED_TMP) &&
+	       lacks_for_broker(caps) == CAP_COUNT;
+}
+
+static bool needs_broker(enum op_kind kind)
+{
+	return kind == OP_EXACT || kind == OP_GUARD_HIDDEN || kind == OP_GUARD_GLOB ||
+	       kind == OP_HIDE_GLOB || kind == OP_KEEP_METADATA;
+}
+
+static bool needs_view(enum op_kind kind)
+{
+	return kind == OP_HIDE_FILE || kind == OP_HIDE_DIR || kind == OP_TMPFS ||
+	       kind == OP_SHARED_TMP || kind == OP_DEV;
+}
+
 static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 				 const struct caps *caps)
 {
-	(void)caps;
+	if (needs_broker(op->kind))
+		return is_brokered(plan, caps);
 	/* One socket cannot be told from another: where one is named all are open. */
 	if (op->kind == OP_COVER_SOCKETS || op->kind == OP_KNOW_SOCKETS)
 		return !plan_find_op(plan, OP_SOCKET);
@@ -54,9 +88,8 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 	/* Where no socket can be made nobody gets as far as naming a host. */
 	if (op->kind == OP_REPORT)
 		return listen_reports(op) && !plan_find_op(plan, OP_UNSHARE_NET);
-	if (op->kind == OP_BIND_RO || op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR ||
-	    op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP || op->kind == OP_DEV)
-		return !in_writable_tree(plan, op->path);
+	if (op->kind == OP_BIND_RO || needs_view(op->kind))
+		return !in_writable_tree(plan, op->path) || is_brokered(plan, caps);
 	return true;
 }
 
@@ -89,6 +122,8 @@ static void landlock_claims(const struct caps *caps, struct claims *ret)
 		OP_NO_TTY_INPUT, OP_SECCOMP,	 OP_NO_PTRACE,	 OP_NO_KEYRING,
 	};
 
+	static const enum op_kind by_broker[] = { OP_KEEP_METADATA, OP_EXACT };
+
 	*ret = (struct claims){ .enforces_op = landlock_enforces_op };
 	for (size_t i = 0; i < OP_KIND_COUNT; i++)
 		ret->missing[i] = CAP_COUNT;
@@ -96,6 +131,8 @@ static void landlock_claims(const struct caps *caps, struct claims *ret)
 	CLAIM(ret, roots, caps->value[CAP_LANDLOCK] >= ABI_TRUNCATE, CAP_LANDLOCK);
 	CLAIM(ret, by_filter, caps->value[CAP_SECCOMP], CAP_SECCOMP);
 	listen_claims(caps, ret);
+	listen_claims_exact(caps, ret);
+	CLAIM(ret, by_broker, lacks_for_broker(caps) == CAP_COUNT, lacks_for_broker(caps));
 }
 
 static int landlock_available(const struct caps *caps, struct cordon_error *err)
@@ -152,6 +189,33 @@ static int prepare_landlock(struct arena *a, const struct launch_input *in, cons
 	return r;
 }
 
+/* Is something hidden that Landlock shows, because it is in a writable tree? */
+static bool hides_inside(const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (needs_view(op->kind) && in_writable_tree(plan, op->path))
+			return true;
+	return false;
+}
+
+static int prepare_broker(struct arena *a, const struct launch_input *in, struct native *n,
+			  struct launch *launch, struct cordon_error *err)
+{
+	struct grants_options options = {
+		.abi = in->caps->value[CAP_LANDLOCK],
+		.alone = true,
+		.inner = true,
+		.hides = hides_inside(in->plan),
+		.program = in->program,
+		.scratch = unmounted_tmp(in->plan, launch),
+	};
+
+	int r = native_prepare_companion(a, n, launch, err);
+
+	launch->broker_hides = options.hides;
+	return r < 0 ? r : grants_collect(a, in->plan, &options, &n->inner, err);
+}
+
 static int landlock_prepare(struct arena *a, const struct launch_input *in, struct launch *ret,
 			    struct cordon_error *err)
 {
@@ -169,6 +233,8 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 		r = unmounted_scratch(a, in->plan, ret, err);
 	if (r == 0)
 		r = prepare_landlock(a, in, unmounted_tmp(in->plan, ret), n, err);
+	if (r == 0 && listen_is_exact(in->plan))
+		r = prepare_broker(a, in, n, ret, err);
 	if (r == 0)
 		r = listen_prepare(in, n, ret, err);
 	prepare_filters(n, in, ret);

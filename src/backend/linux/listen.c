@@ -12,7 +12,7 @@
 
 /* WAIT_KILLABLE_RECV is needed: without it a signal makes a call that went on happen
  * twice. */
-static enum cap lacking(const struct caps *caps)
+enum cap listen_lacks(const struct caps *caps)
 {
 	static const enum cap needed[] = { CAP_SECCOMP, CAP_NOTIFY, CAP_NOTIFY_KILLABLE };
 
@@ -27,8 +27,8 @@ void listen_claims(const struct caps *caps, struct claims *ret)
 	static const enum op_kind kinds[] = { OP_GUARD_NAME, OP_REPORT };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		ret->enforces[kinds[i]] = lacking(caps) == CAP_COUNT;
-		ret->missing[kinds[i]] = lacking(caps);
+		ret->enforces[kinds[i]] = listen_lacks(caps) == CAP_COUNT;
+		ret->missing[kinds[i]] = listen_lacks(caps);
 	}
 }
 
@@ -64,8 +64,8 @@ void listen_claims_exact(const struct caps *caps, struct claims *ret)
 					    OP_HIDE_GLOB };
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		ret->enforces[ops[i]] = lacking(caps) == CAP_COUNT;
-		ret->missing[ops[i]] = lacking(caps);
+		ret->enforces[ops[i]] = listen_lacks(caps) == CAP_COUNT;
+		ret->missing[ops[i]] = listen_lacks(caps);
 	}
 }
 
@@ -74,20 +74,21 @@ bool listen_is_exact(const struct plan *plan)
 	return plan->enforced[GUARANTEE_EXACT];
 }
 
-static enum seccomp_filter filter_of_broker(const struct plan *plan)
+static enum seccomp_filter filter_of_broker(const struct plan *plan, bool hides)
 {
 	uint64_t report = policy_number(plan->policy, KEY_REPORT);
 	bool execs = report >= REPORT_WRITES && limits_exec(plan);
 
-	if (report >= REPORT_ALL || plan_find_op(plan, OP_HIDE_GLOB))
+	if (report >= REPORT_ALL || hides || plan_find_op(plan, OP_HIDE_GLOB))
 		return execs ? SECCOMP_FILTER_notify_exact_read_execs
 			     : SECCOMP_FILTER_notify_exact_read;
 	return execs ? SECCOMP_FILTER_notify_exact_execs : SECCOMP_FILTER_notify_exact;
 }
 
-static enum seccomp_filter filter_for(const struct plan *plan)
+static enum seccomp_filter filter_for(const struct plan *plan, const struct launch *launch)
 {
-	return listen_is_exact(plan) ? filter_of_broker(plan) : filter_of_guard(plan);
+	return listen_is_exact(plan) ? filter_of_broker(plan, launch->broker_hides)
+				     : filter_of_guard(plan);
 }
 
 static bool is_watched(const struct plan *plan)
@@ -104,13 +105,13 @@ int listen_prepare(const struct launch_input *in, struct native *n, struct launc
 {
 	int inside;
 
-	if (!is_watched(in->plan) || lacking(in->caps) != CAP_COUNT)
+	if (!is_watched(in->plan) || listen_lacks(in->caps) != CAP_COUNT)
 		return 0;
 	inside = launch_add_handover(launch, err);
 	if (inside < 0)
 		return inside;
 	n->handover_fd = inside;
-	n->listener = seccomp_program(filter_for(in->plan), SECCOMP_ARCH_NATIVE);
+	n->listener = seccomp_program(filter_for(in->plan, launch), SECCOMP_ARCH_NATIVE);
 	launch->hands_over |= HANDOVER_BIT(LISTENER);
 	return 0;
 }

@@ -17,8 +17,11 @@ void listen_claims(const struct caps *caps, struct claims *ret);
 bool listen_reports(const struct op *op);
 /* Hidden names and patterns besides, by a broker; only with protect = exact. */
 void listen_claims_exact(const struct caps *caps, struct claims *ret);
+/* What it would take and is not there; CAP_COUNT: nothing. */
+enum cap listen_lacks(const struct caps *caps);
 bool listen_is_exact(const struct plan *plan);
-/* In the parent: plans for a listener when the plan needs one and there can be one. */
+/* In the parent, after launch->broker_hides is set: plans for a listener when the plan needs
+ * one and there can be one. */
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,
 		   struct cordon_error *err);
 /* After that: the filter to load where `base` is wanted. Beside a listener that is asked

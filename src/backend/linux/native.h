@@ -27,6 +27,7 @@
 #include "base/spawn.h"
 
 struct launch;
+struct launch_companion;
 
 enum mount_kind {
 	MOUNT_BIND,	/* shows `source` at `path` with `attributes` */
@@ -119,6 +120,10 @@ struct native {
 	bool no_setpcap;	/* nothing to lock the secure bits and bounding set with */
 	struct native_mounts mounts;
 	struct native_landlock landlock;
+	/* Made once the former is enforced; then the command has this one on top. NULL: there is
+	 * no such process and no such ruleset. */
+	struct launch_companion *companion;
+	struct native_landlock inner;
 	const struct seccomp_program *filters[NATIVE_FILTERS_MAX];
 	size_t n_filters;
 	/* With a limit of memory: how many pages of System V shared memory there may be,
@@ -174,6 +179,10 @@ CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
 /* Returns the ruleset's descriptor, -1 when there is no Landlock, or below -1 on
  * failure. */
 CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int error_fd);
+/* In the parent; and in the child, where it needs handover_fd. */
+int native_prepare_companion(struct arena *a, struct native *n, struct launch *launch,
+			     struct cordon_error *err);
+CHILD_SAFE int native_start_companion(const struct native *n, int error_fd);
 CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd);
 /* In the parent, before the clone: the steps marked `outside` are carried out meanwhile. */
 int native_landlock_share(struct native_landlock *l, struct launch *launch,

@@ -1,0 +1,183 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The broker without namespaces (landlock, protect = exact): it is among the processes that the
+# command sees and in the host's directories, with no mount between. What broker.bats has, which
+# runs there as broker-landlock.bats, is not repeated.
+
+load helper
+
+setup() {
+	escape_setup
+	FLAGS=(--backend landlock --share-pid --protect exact)
+	needs_enforced exact "no broker without namespaces" "${FLAGS[@]}"
+}
+
+# strict_run FLAGS... -- COMMAND...
+strict_run() {
+	run --separate-stderr cordon run -q -p strict "${FLAGS[@]}" "$@"
+}
+
+state() {
+	stat -c '%n %a %u %g %Y %Z' "$@"
+}
+
+@test "what is claimed: files with rules inside what is writable, and metadata" {
+	mkdir shut open
+	run --separate-stderr cordon run -q --json "${FLAGS[@]}" --deny shut -- true
+	assert_json '.backend == "landlock" and .protect == "exact" and .cause == "exited"'
+	assert_json '.enforced | index("files") and index("metadata") and index("guard") and index("exact")'
+	run --separate-stderr cordon run -q --json "${FLAGS[@]}" --protect guard --fallback degrade \
+		--deny shut -- true
+	assert_json '.degraded | index("files") and index("metadata")'
+}
+
+@test "H33 mode, owner, times and attributes outside what is writable stay as they are" {
+	victim=$(mktemp /tmp/cordon-victim.XXXXXX)
+	other=$(mktemp -d /var/tmp/cordon-victim.XXXXXX)
+	files=("$OUTSIDE/file" "$HOME/.bashrc" "$victim" "$other" /tmp /dev/null /dev/tty "$OUTSIDE")
+	before=$(state "${files[@]}")
+	# Programs elsewhere are not executed, which Landlock alone does not promise.
+	strict_run --fallback degrade --allow-read "$OUTSIDE" --allow-read "$HOME/.bashrc" \
+		--allow-read @runtime --allow-exec @system-exec -- /usr/bin/python3 - "${files[@]}" <<-'END'
+		import os, sys
+		done = []
+		def attempt(what, *args, **more):
+		    try:
+		        what(*args, **more)
+		        done.append((what.__name__, args))
+		    except OSError:
+		        pass
+		for path in sys.argv[1:]:
+		    # What it has already: the machine is not to suffer if it works.
+		    st = os.stat(path)
+		    mode, owner, times = st.st_mode & 0o7777, (st.st_uid, st.st_gid), (st.st_atime_ns, st.st_mtime_ns)
+		    name = os.path.dirname(path) + "/./" + os.path.basename(path)
+		    for p in (path, name, "/proc/self/root" + path):
+		        attempt(os.chmod, p, mode)
+		        attempt(os.chown, p, *owner)
+		        attempt(os.utime, p, ns=times)
+		        if "cordon-" in path:
+		            attempt(os.setxattr, p, "user.cordon", b"x")
+		    for flags in (os.O_PATH, os.O_RDONLY):
+		        try:
+		            fd = os.open(path, flags)
+		        except OSError:
+		            continue
+		        attempt(os.fchmod, fd, mode)
+		        attempt(os.fchown, fd, *owner)
+		        attempt(os.utime, fd, ns=times)
+		        attempt(os.chmod, f"/proc/self/fd/{fd}", mode)
+		        os.close(fd)
+		print(done)
+	END
+	after=$(state "${files[@]}")
+	rm -rf "$victim" "$other"
+	assert_equal "$after" "$before"
+	assert_output "[]"
+}
+
+@test "a stream that is handed in for reading is not changed either" {
+	echo x >"$OUTSIDE/in"
+	chmod 644 "$OUTSIDE/in"
+	echo x >in
+	strict_run -- /usr/bin/python3 -c 'import os; os.fchmod(0, 0o777)' <"$OUTSIDE/in"
+	[ "$status" -ne 0 ] || fail "changed" "$(outcome)"
+	assert_equal "$(stat -c %a "$OUTSIDE/in")" 644
+	strict_run -- /usr/bin/python3 -c 'import os; os.fchmod(0, 0o777)' <in
+	assert_success
+	assert_equal "$(stat -c %a in)" 777
+}
+
+@test "in the workdir and in TMPDIR all of that works" {
+	strict_run -- sh -ec 'for dir in . "$TMPDIR"; do
+		cd "$dir"; mkdir d; echo x >d/f; chmod 600 d/f; touch -d @5 d/f; mv d e; stat -c "%a %Y" e/f; rm -r e
+		done; mktemp >/dev/null; ln -s a b'
+	assert_success
+	assert_output "600 5
+600 5"
+}
+
+@test "what is denied inside what is writable is not read, listed, executed, moved or changed" {
+	mkdir -p shut/below work
+	echo "$SECRET" >shut/below/file
+	echo "$SECRET" >secret.txt
+	cp attack shut/attack
+	cp attack shown
+	FLAGS+=(--deny shut --deny secret.txt)
+	for file in secret.txt shut/below/file ./work/../secret.txt /proc/self/cwd/secret.txt; do
+		inside read-file "$file"
+		bare read-file "$file"
+	done
+	for how in 'ls shut' 'shut/attack victim' 'sh -c shut/attack' \
+		'mv shut moved' 'mv secret.txt work/x' 'ln secret.txt work/x' 'cp secret.txt work/x' \
+		'chmod 777 secret.txt' 'touch shut' 'rm -f secret.txt' 'rm -rf shut' 'mv work shut/work'; do
+		# shellcheck disable=SC2086
+		strict_run -- $how
+		[ "$status" -ne 0 ] || fail "not held: $how" "$(outcome)"
+		refute_contains "$SECRET"
+	done
+	assert_equal "$(cat secret.txt shut/below/file)" "$SECRET
+$SECRET"
+	# What is beside it goes on as ever.
+	strict_run -- sh -ec 'echo new >work/new; cat work/new; echo top >top; cat top; ls work; ./shown limits >/dev/null 2>&1 || true'
+	assert_output "new
+top
+new"
+}
+
+@test "what is denied stays so when the host replaces it" {
+	echo old >secret.txt
+	FLAGS+=(--deny secret.txt)
+	mkfifo go
+	background "$CORDON" run -q -p strict "${FLAGS[@]}" -- sh -c 'read -r x <go; cat secret.txt >seen 2>/dev/null; echo done >end'
+	echo "$SECRET" >"$SCRATCH/new"
+	mv "$SCRATCH/new" secret.txt
+	echo go >go
+	wait "$STARTED" || true
+	assert_file end
+	assert_equal "$(cat seen)" ""
+}
+
+@test "what is only readable inside what is writable is not changed" {
+	mkdir -p lib
+	echo x >lib/file
+	FLAGS+=(--allow-read lib)
+	for how in 'touch lib/new' 'rm lib/file' 'mv lib other' 'mv lib/file file' 'chmod 777 lib/file' 'ln lib/file file'; do
+		# shellcheck disable=SC2086
+		run cordon run -q -p strict "${FLAGS[@]}" -- $how
+		[ "$status" -ne 0 ] || fail "not held: $how" "$(outcome)"
+	done
+	run cordon run -q -p strict "${FLAGS[@]}" -- cat lib/file
+	assert_output x
+}
+
+# Every open is the broker's here, which may look at itself.
+@test "H35 the broker shows nothing of itself" {
+	export CANARY_TOKEN=$SECRET
+	strict_run --deny '**/*.key' -- sh -c 'for p in /proc/[0-9]*; do
+		cat "$p/environ" "$p"/task/*/environ "$p/maps" "$p/mem"; ls -l "$p/fd"; cat "$p/root/proc/self/environ"
+		done 2>/dev/null | grep -ac "$0"; true' CANARY_TOKEN
+	assert_output 0
+}
+
+@test "H38 the command does not reach the broker" {
+	mkfifo up who
+	background "$CORDON" run -q -p strict "${FLAGS[@]}" -- sh -c 'echo up >up; read -r pid <who
+		kill -9 "$pid" 2>/dev/null; kill -STOP "$pid" 2>/dev/null
+		mkdir made; echo "$?" >outcome'
+	exec 8<>up 9<>who
+	read -r -t 30 line <&8
+	for child in $(pgrep -P "$STARTED"); do
+		[ "$(cat "/proc/$child/comm")" != cordon ] || broker=$child
+	done
+	assert_equal "$(awk '/^Seccomp:/ { print $2 }' "/proc/$broker/status")" 2
+	echo "$broker" >&9
+	wait "$STARTED" || true
+	assert_equal "$(cat outcome)" 0
+}
+
+@test "shared directories: not exact, and said so" {
+	run --separate-stderr cordon run -q -p strict "${FLAGS[@]}" --fallback degrade --share-tmp shared --json -- \
+		true
+	assert_json '.protect == "guard" and .exit_code == 0 and (.degraded | index("exact"))'
+}
