@@ -354,8 +354,11 @@ static int place_absent(struct tree *t, const struct spot *p, const struct decis
 		guard_name(t, p, d);
 		return 0;
 	}
-	if (d->data <= around->data || !p->rule || p->rule->flags & RULE_OPTIONAL ||
-	    d->data_rule != p->rule)
+	if (d->data <= around->data)
+		return 0;
+	/* Whoever looks for it there must be told that it is absent, not that it is closed. */
+	open_parents(t);
+	if (!p->rule || p->rule->flags & RULE_OPTIONAL || d->data_rule != p->rule)
 		return 0;
 	err_set(c->err, CORDON_E_PATH, 0, "compile",
 		"%s: '%s' does not exist, so it cannot be made %s", p->rule->origin.file,

@@ -53,3 +53,14 @@ sees() {
 	run -125 "$TESTING" -q run -- echo works
 	assert_contains "HOME is not set and the passwd file has no home for uid $(id -u)"
 }
+
+@test "settings that could be read and are not there are absent, not closed" {
+	mkdir -p "$HOME/.config/gh"
+	echo token >"$HOME/.config/gh/hosts.yml"
+	run "$TESTING" -q run -- cat "$HOME/.config/git/ignore"
+	[ "$status" -ne 0 ]
+	[[ $output == *"No such file or directory"* ]] || fail "$output"
+	refuses sees "$HOME/.config/gh/hosts.yml"
+	run "$TESTING" -q run -- ls "$HOME/.config"
+	[[ $output != *gh* ]] || fail "$output"
+}

@@ -244,6 +244,7 @@ Test(caches, directories_are_made_once_for_the_owner_alone)
 	for (size_t i = 0; i < p->caches.n; i++)
 		p->caches.at[i].node.type = NODE_DIR;
 	p->cache_own.node.type = NODE_DIR;
+	made = false;
 	cr_assert_eq(keep_make(&a, p, &made, &err), 0, "%s", err.message);
 	cr_assert_not(made);
 }
