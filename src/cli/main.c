@@ -2,15 +2,11 @@
 /* Dispatch only. */
 #include <string.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include "cli/cmd.h"
 #include "cli/opts.h"
 #include "cli/out.h"
 
-#define LARGE ((int)16 << 10)
 #define MEMORY_MAX ((size_t)512 << 20)
 
 /* A line that could not be read may still have said in which form to complain. */
@@ -59,32 +55,16 @@ static int check_ids(void)
 	return out_error(&none, &err);
 }
 
-static int start(char **argv, struct arena *a)
-{
-	if (argv[0] && strcmp(argv[0], "--supervise") == 0 && !argv[1])
-		return supervise(a);
-	return dispatch(argv, a);
-}
-
-/* A large table then comes as zero pages, of which only those in use are ever touched. */
-static void prepare_memory(void)
-{
-#ifdef __GLIBC__
-	mallopt(M_MMAP_THRESHOLD, LARGE);
-#endif
-}
-
 int main(int argc, char **argv)
 {
 	autoarena struct arena a;
 	int status;
 
-	prepare_memory();
 	/* Before anything returns: leaving this scope frees it. */
 	arena_init(&a, MEMORY_MAX);
 	out_prepare();
 	status = check_ids();
 	if (status)
 		return status;
-	return start(argv + (argc > 0), &a);
+	return dispatch(argv + (argc > 0), &a);
 }

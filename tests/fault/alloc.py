@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-from scene import Scene, Tap, wrong_end
+from scene import Scene, Tap, backend_args, wrong_end
 
 SECONDS = 20
 
@@ -47,7 +47,7 @@ def chosen(total, most):
 
 
 def sweep(tap, scene, backend, most):
-    args = ["run", "-p", "strict", "--backend", backend, "--", *scene.marker_args(backend)]
+    args = ["run", "-p", "strict", *backend_args(backend), "--", *scene.marker_args(backend)]
     total, status = count(scene, args)
     tap.result(status == 0 and total > 20, f"{backend}: a run makes {total} allocations")
     for later in (False, True):

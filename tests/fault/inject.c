@@ -170,6 +170,8 @@ static void make_command(struct scene *s)
 	const char *const alone[] = { "-p",	      "custom", "--fallback",	"degrade",
 				      "--allow-read", "/",	"--allow-exec", "/",
 				      "--allow-read", s->root,	"--deny",	"~/.ssh" };
+	/* It has no broker, and what asks for one is refused. */
+	const char *const guarded[] = { "--protect", "guard" };
 	const char *const command[] = { "--",	       s->command,    s->caps,	    s->namespaces,
 					s->secrets[0], s->secrets[1], s->secrets[2] };
 	size_t n = 0;
@@ -178,6 +180,8 @@ static void make_command(struct scene *s)
 	add_words(s, &n, argv, sizeof(argv) / sizeof(argv[0]));
 	if (is_landlock(s))
 		add_words(s, &n, alone, sizeof(alone) / sizeof(alone[0]));
+	if (strcmp(s->backend, "bwrap") == 0)
+		add_words(s, &n, guarded, sizeof(guarded) / sizeof(guarded[0]));
 	add_words(s, &n, command, sizeof(command) / sizeof(command[0]));
 	s->n_options = n - sizeof(command) / sizeof(command[0]) + 1;
 	s->envp[0] = home;

@@ -37,7 +37,7 @@ class Killer:
 
     def start(self, n, script, backend="native", **options):
         profile = ("strict", "moderate", "permissive")[n % 3]
-        return self.scene.start(["--quiet", "run", "-p", profile, "--backend", backend,
+        return self.scene.start(["--quiet", "run", "-p", profile, *scene.backend_args(backend),
                                  "--result", self.result, "--", "/bin/sh", "-c", script],
                                 stderr=subprocess.DEVNULL, **options)
 

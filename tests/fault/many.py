@@ -24,7 +24,7 @@ def arguments(here, n):
     # A file of the workdir may not be executed in the one, and ~/.ssh is read in the other.
     command = ["/bin/sh", "-c", "echo ran; echo done"] if profile in ("shell", "agent") else \
         here.marker_args(backend, network=profile != "permissive")
-    return ["run", "-p", profile, "--backend", backend, "--", *command]
+    return ["run", "-p", profile, *scene.backend_args(backend), "--", *command]
 
 
 def one(here, n):

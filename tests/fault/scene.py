@@ -22,6 +22,11 @@ def own_mounts():
                               *sys.argv])
 
 
+def backend_args(backend):
+    """bubblewrap has no broker, so a profile that asks for one is refused there."""
+    return ["--backend", backend, *(["--protect", "guard"] if backend == "bwrap" else [])]
+
+
 class Scene:
     """Made by root for uid (0: root itself), or by a plain user for himself."""
 
