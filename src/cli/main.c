@@ -55,6 +55,13 @@ static int check_ids(void)
 	return out_error(&none, &err);
 }
 
+static int start(char **argv, struct arena *a)
+{
+	if (argv[0] && strcmp(argv[0], "--supervise") == 0 && !argv[1])
+		return supervise(a);
+	return dispatch(argv, a);
+}
+
 int main(int argc, char **argv)
 {
 	autoarena struct arena a;
@@ -66,5 +73,5 @@ int main(int argc, char **argv)
 	status = check_ids();
 	if (status)
 		return status;
-	return dispatch(argv + (argc > 0), &a);
+	return start(argv + (argc > 0), &a);
 }

@@ -116,6 +116,7 @@ int proxy_parse(struct str url, struct proxy *ret, struct cordon_error *err)
 {
 	struct proxy p = { 0 };
 	struct str host, user = { 0 };
+	struct cordon_error ignored;
 	size_t at;
 	int r;
 
@@ -130,9 +131,13 @@ int proxy_parse(struct str url, struct proxy *ret, struct cordon_error *err)
 		user = str_take(host, at - 1);
 		host = str_skip(host, at);
 	}
-	r = host_parse_target(host, &p.at, err);
-	if (r == 0)
-		r = set_authorization(user, &p, err);
+	/* Its own words would show what stands there, which can be half a password. */
+	if (host_parse_target(host, &p.at, &ignored) < 0) {
+		err_set(err, CORDON_E_UNAVAILABLE, 0, STAGE,
+			"its host or port is not well written");
+		return err_hint(err, "in a password, write / ? # @ as %%2F %%3F %%23 %%40");
+	}
+	r = set_authorization(user, &p, err);
 	if (r < 0)
 		return r;
 	if (!p.at.port)

@@ -240,6 +240,9 @@ static void ask_proxy(struct connection *c)
 {
 	struct cordon_error ignored;
 
+	/* What another address of the proxy's had said so far is not part of this answer. */
+	c->seen = 0;
+	c->status = 0;
 	c->outside.ready = proxy_said;
 	if (relay_proxy_ask(c->outside.fd, &c->request.target, proxy_of(c)) &&
 	    loop_watch(c->relay->loop, &c->outside, EPOLLIN, &ignored) == 0)

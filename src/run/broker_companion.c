@@ -29,16 +29,18 @@ static int fail(int error_fd, const char *what)
 static int settle(int control_fd, int *error_fd)
 {
 	int control = fcntl(control_fd, F_DUPFD_CLOEXEC, FREE + 1);
+	int error = fcntl(*error_fd, F_DUPFD_CLOEXEC, FREE + 1);
 	int proc, null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (control < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-	    dup2(null, 2) < 0 || dup3(*error_fd, FREE, O_CLOEXEC) < 0 ||
+	if (control < 0 || error < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+	    dup2(null, 2) < 0 || dup3(error, FREE, O_CLOEXEC) < 0 ||
 	    dup3(control, BROKER_FD_CONTROL, O_CLOEXEC) < 0)
 		return fail(*error_fd, "cannot arrange its descriptors");
 	*error_fd = FREE;
 	close(BROKER_FD_LISTENER);
 	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0 || (proc != BROKER_FD_PROC && dup3(proc, BROKER_FD_PROC, O_CLOEXEC) < 0) ||
+	    syscall(SYS_close_range, BROKER_FD_USER_NS, BROKER_FD_MOUNT_NS, 0) < 0 ||
 	    syscall(SYS_close_range, FREE + 1, ~0u, 0) < 0)
 		return fail(*error_fd, "cannot arrange its descriptors");
 	close(BROKER_FD_LISTENER);

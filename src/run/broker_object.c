@@ -568,28 +568,38 @@ int call_session(const struct call *c, int *ret_session, unsigned *ret_tty)
 	return 0;
 }
 
-static int open_pidfd(pid_t tid)
+/* *ret_own: it ends with the thread itself, so that one which still works is still the
+ * caller's. */
+static int open_pidfd(pid_t tid, bool *ret_own)
 {
 	char text[4096];
 	/* PIDFD_THREAD, 6.9: before it only the first thread of a process has one. */
 	int fd = (int)syscall(SYS_pidfd_open, tid, O_EXCL);
 
+	*ret_own = true;
 	if (fd >= 0 || errno != EINVAL)
 		return fd;
 	fd = (int)syscall(SYS_pidfd_open, tid, 0);
 	if (fd >= 0 || errno != EINVAL || !read_of(tid, "status", text, sizeof(text)))
 		return fd;
+	*ret_own = false;
 	return (int)syscall(SYS_pidfd_open, (pid_t)field(text, "\nTgid:", 10), 0);
 }
 
 static int take_fd(struct broker_caller *k, int fd)
 {
+	bool own = true;
 	int got;
 
 	if (k->pidfd < 0)
-		k->pidfd = open_pidfd(k->tid);
+		k->pidfd = open_pidfd(k->tid, &own);
 	got = k->pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, k->pidfd, fd, 0);
-	return got < 0 ? -errno : got;
+	if (got < 0)
+		got = -errno;
+	/* The number of a thread can become another process's while its own process lives. */
+	if (!own)
+		fd_close(&k->pidfd);
+	return got;
 }
 
 int call_take_fd(const struct call *c, int fd)
@@ -601,7 +611,7 @@ int call_take_fd(const struct call *c, int fd)
 		forget(caller_of(c));
 		got = take_fd(caller_of(c), fd);
 	}
-	if (got >= 0)
+	if (got >= 0 && caller_of(c)->pidfd >= 0)
 		caller_of(c)->seen = c->notif->id;
 	return got < 0 && got != -EBADF ? -EACCES : got;
 }

@@ -5,10 +5,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -48,8 +50,7 @@ static void note_streams(struct observer *o)
 	for (int fd = 0; fd < OBSERVED_STREAMS; fd++) {
 		int flags = fcntl(fd, F_GETFL);
 
-		if (flags >= 0 && !(flags & (O_PATH | O_APPEND)) &&
-		    (flags & O_ACCMODE) != O_RDONLY)
+		if (flags >= 0 && !(flags & (O_PATH | O_APPEND)) && (flags & O_ACCMODE) != O_RDONLY)
 			identify(fd, "", &o->streams[fd]);
 	}
 }
@@ -262,16 +263,20 @@ static bool is_given(const struct observer *o, const struct sight *s,
 }
 
 /* What hides a directory inside is closed to us, too, unless we are root: a link that leads
- * there is followed on the host, where what is hidden was meant. */
+ * there is followed on the host, where what is hidden was meant. Only as far as the kernel
+ * knows the way already: where the link leads is the command's choice, and a file system that
+ * answers slowly would hold up the whole run. */
 static void follow_outside(const struct observer *o, const struct sight *s, char *text)
 {
 	const struct op *op = map_nearest(&o->shown, str_of(text));
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
 	char found[PATH_MAX];
 	autoclose int fd = -1;
 
 	if (o->inside || !s->follow || !op || op_view_of(op) == VIEW_OWN)
 		return;
-	fd = open(text, O_PATH | O_CLOEXEC);
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, text, &how, sizeof(how));
 	if (fd >= 0 && target_path_of(fd, found) > 0)
 		memcpy(text, found, strlen(found) + 1);
 }

@@ -17,8 +17,15 @@ strict_run() {
 	run --separate-stderr cordon run -q -p strict "${FLAGS[@]}" "$@"
 }
 
+# Not the times of what others use at the same moment.
 state() {
-	stat -c '%n %a %u %g %Y %Z' "$@"
+	local file
+	for file; do
+		case $file in
+		/tmp | /dev/*) stat -c '%n %a %u %g' "$file" ;;
+		*) stat -c '%n %a %u %g %Y %Z' "$file" ;;
+		esac
+	done
 }
 
 @test "what is claimed: files with rules inside what is writable, and metadata" {

@@ -399,13 +399,13 @@ replace_dir() {
 	cp /bin/true program
 	# In what is carried there is nothing to read, and the loader would wait for it.
 	# shellcheck disable=SC2016 # for the shell inside
-	attack='cat program >&$2; timeout 2 "$1" /proc/self/fd/$2 && : >executed'
+	attack='cat program >&$2; timeout $3 "$1" /proc/self/fd/$2 && : >executed'
 	for redirect in '1 >out' '2 2>out' '1 1<>out' '2 >out 2>&1' '1 >>out'; do
 		rm -f out executed
-		eval "/bin/sh -c '$attack' sh '$loader' $redirect"
+		eval "/bin/sh -c '$attack' sh '$loader' ${redirect/ / 30 }"
 		[ -e executed ] || fail "the attack does not work without cordon: $redirect"
 		rm -f out executed
-		eval "'$CORDON' run -q -p shell -- /bin/sh -c '$attack' sh '$loader' $redirect" || true
+		eval "'$CORDON' run -q -p shell -- /bin/sh -c '$attack' sh '$loader' ${redirect/ / 2 }" || true
 		[ ! -e executed ] || fail "the loader executed it: $redirect"
 	done
 	run -125 bash -c '"$0" run -q -p shell -- "$1" /proc/self/fd/0 0<>program' "$CORDON" "$loader"

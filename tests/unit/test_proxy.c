@@ -44,10 +44,20 @@ Test(proxy, what_names_one)
 Test(proxy, what_names_none)
 {
 	static const char *const rows[] = {
-		"",		     "socks5://proxy.test:1", "https://proxy.test",
-		"http://",	     "http://a b",	      "http://me:x%0d%0aEvil:@proxy.test",
-		"http://me:%zz@p.t", "http://me:%0@p.t",      "http://p.t:99999",
-		"http://p.t\r\nX: y", "://p.t",
+		"",
+		"socks5://proxy.test:1",
+		"https://proxy.test",
+		"http://",
+		"http://a b",
+		"http://me:x%0d%0aEvil:@proxy.test",
+		"http://me:%zz@p.t",
+		"http://me:%0@p.t",
+		"http://p.t:99999",
+		"http://p.t\r\nX: y",
+		"://p.t",
+		"http://me:passw0rd/x@p.t",
+		"http://me:passw0rd#x@p.t",
+		"http://me:passw0rd?x@p.t",
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -55,6 +65,8 @@ Test(proxy, what_names_none)
 		struct proxy p;
 
 		cr_assert_lt(proxy_parse(str_of(rows[i]), &p, &err), 0, "%s", rows[i]);
+		cr_assert_not(strstr(err.message, "passw0rd"), "%s", err.message);
+		cr_assert_not(strstr(err.hint, "passw0rd"), "%s", err.hint);
 	}
 }
 
