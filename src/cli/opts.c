@@ -218,11 +218,37 @@ static int take_bool(struct parser *p, const struct found *f, struct str flag, c
 	return take_setting(p, f->key, flag, yes != f->negative ? STR("true") : STR("false"));
 }
 
+/* example.com, *.example.org, localhost:8080, [::1]:80 and lists of them, but not script or
+ * python3.11: a port, or a name whose last part is of letters. */
+static bool looks_like_hosts(const char *word)
+{
+	const char *last = strrchr(word, '.'), *port = strrchr(word, ':');
+	size_t letters = last ? strspn(last + 1,
+				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+			      : 0;
+
+	if (*word == '-' || strchr(word, '/'))
+		return false;
+	if (port && port > word && port[1] && port[1 + strspn(port + 1, "0123456789")] == '\0')
+		return true;
+	return letters > 1 && last > word && !last[1 + letters];
+}
+
 /* An argument that can only follow a '=': "--allow-network" alone means on. Written
- * out but empty it is a variable that was not set, and must not open everything. */
+ * out but empty it is a variable that was not set, and must not open everything; nor must
+ * hosts that were written behind a blank and would be taken for the command. */
 static int take_optional(struct parser *p, const struct found *f, struct str flag,
 			 const char *value)
 {
+	const char *next = *p->at;
+
+	if (!value && next && looks_like_hosts(next)) {
+		err_set(p->err, CORDON_E_USAGE, 0, stage,
+			"%s alone opens the whole network, and %s looks like a host",
+			quote(flag).text, quote(str_of(next)).text);
+		return err_hint(p->err, "write %.*s=%s; if it is the command, put -- before it",
+				STR_ARG(flag), quote(str_of(next)).text);
+	}
 	if (value && !*value) {
 		err_set(p->err, CORDON_E_USAGE, 0, stage, "%s= has no value", quote(flag).text);
 		return err_hint(p->err, "say off, on or a list of hosts");

@@ -69,6 +69,8 @@ refused() {
 	refused "'--profile': the argument is empty" run --profile= touch ran
 	refused "'--allow-network'= has no value" run --allow-network= touch ran
 	refused "'--sandbox-allow-network'= has no value" run --sandbox-allow-network= touch ran
+	refused "'example.com' looks like a host" run --allow-network example.com touch ran
+	refused "'localhost:80' looks like a host" run --allow-network localhost:80 touch ran
 	refused "--allow-write" run --allow-write= touch ran
 }
 
