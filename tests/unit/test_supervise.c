@@ -617,6 +617,17 @@ static int status_of_process(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+/* Whoever started the tests in the background may ignore what they send. */
+static void heed_signals(void)
+{
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+}
+
+TestSuite(signals, .init = heed_signals);
+TestSuite(terminal, .init = heed_signals);
+
 Test(signals, are_forwarded)
 {
 	static const struct {
@@ -642,8 +653,6 @@ Test(signals, are_forwarded)
 			 rows[i].name);
 		q = shell(script);
 		q.new_session = rows[i].new_session;
-		/* Whoever started the tests in the background may ignore it. */
-		signal(rows[i].sig, SIG_DFL);
 		pid = supervise_apart(q, &out);
 		expect_line(out, "up");
 		kill(pid, rows[i].sig);
