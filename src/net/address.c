@@ -21,6 +21,7 @@ static const struct {
 	{ STR("240.0.0.0/4"), "a reserved address" },
 	/* The unspecified address, loopback, and IPv4 in its oldest disguise. */
 	{ STR("::/96"), "this host" },
+	{ STR("::ffff:0:0:0/96"), "an IPv4 address that is translated" },
 	{ STR("64:ff9b::/96"), "an IPv4 address behind NAT64" },
 	{ STR("64:ff9b:1::/48"), "an IPv4 address behind NAT64" },
 	{ STR("100::/64"), "a discarded address" },

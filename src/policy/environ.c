@@ -30,10 +30,6 @@ static const char *const secret_names[] = {
 	"SSHPASS",	"CREDS",	   "JWT",	 NULL,
 };
 
-static const char *const proxy_names[] = {
-	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", NULL,
-};
-
 const char *environ_get(const char *const *env, const char *name)
 {
 	size_t n = strlen(name);
@@ -171,7 +167,7 @@ static bool handed_on(const struct policy *policy, struct str name, struct str v
 		return pass->origin.source > unset->origin.source;
 	if (pass || unset)
 		return pass;
-	if (policy->confined && policy_net_mode(policy) != NET_ON && any(equals, name, proxy_names))
+	if (policy->confined && policy_net_mode(policy) != NET_ON && ends(name, STR("_PROXY")))
 		return false;
 	return !environ_is_secret(name) && !environ_has_credentials(value);
 }

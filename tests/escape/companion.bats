@@ -22,7 +22,7 @@ state() {
 	local file
 	for file; do
 		case $file in
-		/tmp | /dev/*) stat -c '%n %a %u %g' "$file" ;;
+		/tmp | /dev/* | /proc*) stat -c '%n %a %u %g' "$file" ;;
 		*) stat -c '%n %a %u %g %Y %Z' "$file" ;;
 		esac
 	done
@@ -41,7 +41,8 @@ state() {
 @test "H33 mode, owner, times and attributes outside what is writable stay as they are" {
 	victim=$(mktemp /tmp/cordon-victim.XXXXXX)
 	other=$(mktemp -d /var/tmp/cordon-victim.XXXXXX)
-	files=("$OUTSIDE/file" "$HOME/.bashrc" "$victim" "$other" /tmp /dev/null /dev/tty "$OUTSIDE")
+	files=("$OUTSIDE/file" "$HOME/.bashrc" "$victim" "$other" /tmp /dev/null /dev/tty "$OUTSIDE"
+		/proc /proc/version)
 	before=$(state "${files[@]}")
 	# Programs elsewhere are not executed, which Landlock alone does not promise.
 	strict_run --fallback degrade --allow-read "$OUTSIDE" --allow-read "$HOME/.bashrc" \
