@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "run/supervise.h"
 #include "skip.h"
+#include "heed_signals.h"
 
 extern char **environ;
 
@@ -615,14 +616,6 @@ static int status_of_process(pid_t pid)
 
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-/* Whoever started the tests in the background may ignore what they send. */
-static void heed_signals(void)
-{
-	signal(SIGHUP, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
 }
 
 TestSuite(signals, .init = heed_signals);
