@@ -144,7 +144,7 @@ int keep_make(struct arena *a, const struct policy *policy, bool *ret_made,
 	if (r == 0 && policy->caches.n)
 		r = check_owner(a, policy, err);
 	if (r == 0)
-		*ret_made |= made;
+		*ret_made = made;
 	else if (made && policy->cache_dir.n)
 		unmake(a, policy);
 	return r;

@@ -291,8 +291,8 @@ static int make_home(struct situation *s, struct cordon_error *err)
 static int make_kept(struct situation *s, struct policy_input *in, struct cordon_error *err)
 {
 	struct cordon_error why;
-	bool made = false;
-	int r = keep_make_tmp(s->arena, s->policy, &made, err);
+	bool made = false, tmp_made = false;
+	int r = keep_make_tmp(s->arena, s->policy, &tmp_made, err);
 
 	if (r < 0)
 		return r;
@@ -302,7 +302,7 @@ static int make_kept(struct situation *s, struct policy_input *in, struct cordon
 		return r;
 	}
 	in->no_caches |= r < 0;
-	if (r == 0 && !made)
+	if (r == 0 && !made && !tmp_made)
 		return 0;
 	r = open_world(s, err);
 	return r < 0 ? r : policy_build(s->arena, in, &s->policy, err);
