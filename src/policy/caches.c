@@ -188,6 +188,9 @@ static int add_cache(struct builder *b, const struct cache_row *row)
 	/* What somebody opened or closed in so many words stays so. */
 	if (d.data == ACCESS_WRITE || (d.data_rule && d.data_rule->origin.source != SOURCE_PROFILE))
 		return 0;
+	/* Of a home that can be written, or lies in the private /tmp, nothing is made up for. */
+	if (d.data == ACCESS_NONE && policy_decide(p, p->places.home).data == ACCESS_WRITE)
+		return 0;
 	if (node.type == NODE_DIR && !holds_a_place(&p->places, cache.path))
 		r = cover(b, &cache, node);
 	if (r == 0)

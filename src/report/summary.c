@@ -74,30 +74,6 @@ static bool is_history(const struct violation *v)
 	return false;
 }
 
-/* The programs of Go count how they are used, in files of the home, and do without. */
-static bool is_telemetry(const struct violation *v)
-{
-	static const char *const programs[] = { "go",  "compile", "link", "asm",
-						"cgo", "vet",	  "gopls" };
-	struct str config = STR("/.config"), own = STR("/.config/go");
-	bool go = false;
-
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		go |= strcmp(v->program, programs[i]) == 0;
-	return go && v->op == VIOLATION_write && is_path(v) &&
-	       (str_ends(v->object, config) || str_ends(v->object, own) ||
-		memmem(v->object.p, v->object.n, "/.config/go/telemetry", 21));
-}
-
-static void leave_telemetry(struct groups *g)
-{
-	for (size_t i = 0; i < g->n; i++)
-		if (is_telemetry(g->at[i].first)) {
-			g->at[i].gone = true;
-			g->alive--;
-		}
-}
-
 static void merge_histories(struct groups *g)
 {
 	struct group *first = NULL;
@@ -262,7 +238,6 @@ void violations_summary(struct buf *b, const struct violations *all,
 	size_t most, lines = 0;
 
 	gather(&g, all);
-	leave_telemetry(&g);
 	merge_reasons(&g);
 	merge_histories(&g);
 	most = SUMMARY_LINES_MAX - (left ? 1 : 0);

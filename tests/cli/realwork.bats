@@ -17,6 +17,10 @@ setup() {
 		MAVEN_OPTS TMPDIR
 	printf '[user]\nname = Tester\nemail = t@example.com\n[init]\ndefaultBranch = main\n' \
 		>"$HOME/.gitconfig"
+	# What rustup puts on PATH finds its toolchains in the home of whoever installed it, and
+	# pip asks for rustc.
+	RUSTUP_HOME=${RUSTUP_HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)/.rustup}
+	export RUSTUP_HOME
 	cordon run -q true 2>/dev/null || must_or_skip "no backend works here"
 }
 
@@ -27,12 +31,13 @@ needs() {
 	done
 }
 
-# inside SCRIPT: a shell script under moderate that has to succeed and change nothing in
-# the home.
+# inside SCRIPT: a shell script under moderate that has to succeed, be refused nothing and
+# change nothing in the home.
 inside() {
 	find "$HOME" -path "$HOME/.cordon" -prune -o -printf '%p %T@\n' | sort >"$SCRATCH/before"
-	run cordon run -q -- bash -euc "$1"
+	run cordon run -- bash -euc "$1"
 	assert_success
+	refute_contains "cordon: "
 	find "$HOME" -path "$HOME/.cordon" -prune -o -printf '%p %T@\n' | sort >"$SCRATCH/after"
 	cmp "$SCRATCH/before" "$SCRATCH/after" || fail "the home changed" "$(outcome)"
 }
@@ -146,17 +151,17 @@ repository() {
 	echo '{"name": "dep", "version": "1.0.0", "main": "i.js"}' >dep/package.json
 	echo 'module.exports = "from dep"' >dep/i.js
 	echo '{"name": "app", "version": "1.0.0"}' >package.json
-	inside 'cd dep; npm pack --silent; cd ..; npm install --silent --no-audit --no-fund ./dep/dep-1.0.0.tgz
+	inside 'cd dep; npm pack --silent --no-update-notifier; cd ..
+		npm install --no-audit --no-fund --no-update-notifier ./dep/dep-1.0.0.tgz
 		node -e "console.log(require(\"dep\"))"'
 	assert_contains "from dep"
+	# Nothing among the variables of the caches is strange to npm.
+	refute_contains warn
 }
 
 @test "cargo: build and run" {
 	# rustup installs for one user, as a rule.
 	command -v cargo >/dev/null || lacking cargo "cargo is not this user's"
-	# What rustup puts on PATH finds its toolchains in the home of whoever installed it.
-	RUSTUP_HOME=${RUSTUP_HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)/.rustup}
-	export RUSTUP_HOME
 	cargo --version >/dev/null 2>&1 || lacking cargo "no toolchain of this user's"
 	rm -rf "$HOME/.cargo"
 	mkdir src
@@ -174,6 +179,10 @@ repository() {
 	inside 'export GOTOOLCHAIN=local; go build -o app; ./app; go vet ./...; go test ./...'
 	assert_contains built
 	refute_file "$HOME/go"
+	# Where it counts how it is used is private, whether there is such a place or not.
+	mkdir -p "$HOME/.config/go/telemetry"
+	inside 'go vet ./...'
+	[ -z "$(ls "$HOME/.config/go/telemetry")" ] || fail "written"
 }
 
 # What it records of downloads lies beside the modules: all of it has to be writable.
@@ -201,15 +210,38 @@ repository() {
 	[ -z "$(ls "$HOME/go/pkg")" ] || fail "changed: $(ls "$HOME/go/pkg")"
 }
 
-@test "maven: a project is read, and the local repository is private" {
-	needs mvn
-	cat >pom.xml <<-'END'
+# Debian's packages as the repository, so that everything that a build from afar does is
+# done: plugins are fetched into the local repository, which is private.
+@test "maven: a class is compiled and a jar made, and the local repository is private" {
+	needs mvn javac
+	local from=/usr/share/maven-repo plugins
+	plugins=$from/org/apache/maven/plugins
+	[ -d "$plugins/maven-jar-plugin" ] && [ -d "$plugins/maven-compiler-plugin" ] ||
+		must_or_skip "the plugins of maven are not in $from"
+	mkdir -p src/main/java/example
+	cat >src/main/java/example/App.java <<-'END'
+	package example;
+	public class App { public static void main(String[] a) { System.out.println("from jar"); } }
+	END
+	cat >pom.xml <<-END
 	<project xmlns="http://maven.apache.org/POM/4.0.0">
 	<modelVersion>4.0.0</modelVersion><groupId>example</groupId>
-	<artifactId>app</artifactId><version>1</version><packaging>pom</packaging></project>
+	<artifactId>app</artifactId><version>1</version>
+	<properties><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+	<maven.compiler.source>11</maven.compiler.source>
+	<maven.compiler.target>11</maven.compiler.target></properties>
+	<repositories><repository><id>central</id><url>file://$from</url></repository></repositories>
+	<pluginRepositories><pluginRepository><id>central</id><url>file://$from</url>
+	</pluginRepository></pluginRepositories></project>
 	END
-	inside 'mvn -q -o -B validate; echo "$MAVEN_OPTS"'
+	inside 'mvn -q -B package; java -cp target/app-1.jar example.App
+		test -d "${MAVEN_OPTS#-Dmaven.repo.local=}"/org/apache/maven/plugins/maven-jar-plugin
+		echo "$MAVEN_OPTS"'
+	assert_contains "from jar"
 	assert_contains "-Dmaven.repo.local=$HOME/.cordon/cache/project"
+	# What was fetched is there for the next run.
+	inside 'rm -r target; mvn -q -o -B package; java -cp target/app-1.jar example.App'
+	assert_contains "from jar"
 	mkdir -p "$HOME/.m2/repository"
 	# Java takes the home from the passwd file and not from HOME: mvn itself would miss it.
 	inside 'touch ~/.m2/repository/mine; echo "opts:${MAVEN_OPTS-}"'

@@ -92,17 +92,21 @@ ctypes.CDLL(None).syscall(437, -100, sys.argv[1].encode(), how, len(how))'
 	grep -q 'cordon: refused: writing' "$HOME/out"
 }
 
-@test "what Go counts of itself is no alarm, and is in the result" {
+@test "a program that is merely called go is told of like any other" {
 	cp /bin/mkdir go
-	cp /bin/mkdir other
-	inside moderate './go -p ~/.config/go/telemetry/local; true'
-	quiet_about refused
-	assert_json '.violations | length == 1'
-	mkdir -p "$HOME/.config/go/telemetry"
-	inside moderate './go ~/.config/go/telemetry/local; ./go ~/.config/go/env; ./other ~/.config/go/telemetry/x; true'
-	sentence "refused: writing $HOME/.config/go/env (go, "
-	sentence "refused: writing $HOME/.config/go/telemetry/x (other, "
-	quiet_about telemetry/local
+	inside moderate './go -p ~/.config/go/env; true'
+	sentence "refused: writing $HOME/.config (go, "
+}
+
+@test "less, of which everybody is a user, tries to keep no history" {
+	command -v less >/dev/null || must_or_skip "less is not installed"
+	for profile in moderate strict shell; do
+		inside "$profile" 'echo x | less; echo "=$LESSHISTFILE"'
+		assert_json '.stdout | contains("=-")'
+		quiet_about refused
+	done
+	run cordon run --env LESSHISTFILE=mine -- sh -c 'echo "=$LESSHISTFILE"'
+	assert_contains =mine
 }
 
 @test "a shared /tmp does without a place for caches, which is said" {
