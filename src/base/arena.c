@@ -116,30 +116,40 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 	return arena_alloc(a, total);
 }
 
-char *arena_dup(struct arena *a, struct str s)
+char *arena_join(struct arena *a, struct str first, struct str second)
 {
-	char *p = arena_room(a, s.n + 1);
+	char *p = first.n > SIZE_MAX / 4 ? NULL : arena_room(a, first.n + second.n + 1);
 
 	if (!p)
 		return NULL;
-	if (s.n)
-		memcpy(p, s.p, s.n);
-	p[s.n] = '\0';
+	if (first.n)
+		memcpy(p, first.p, first.n);
+	if (second.n)
+		memcpy(p + first.n, second.p, second.n);
+	p[first.n + second.n] = '\0';
 	return p;
+}
+
+char *arena_dup(struct arena *a, struct str s)
+{
+	return arena_join(a, s, STR(""));
 }
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+	char text[256], *p = NULL;
 	va_list ap, again;
-	char *p = NULL;
 	int n;
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	/* Most are short, and to format takes longer than to copy. */
+	n = vsnprintf(text, sizeof(text), fmt, ap);
 	if (n >= 0)
 		p = arena_room(a, (size_t)n + 1);
-	if (p)
+	if (p && (size_t)n < sizeof(text))
+		memcpy(p, text, (size_t)n + 1);
+	else if (p)
 		vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);
 	va_end(ap);

@@ -30,6 +30,7 @@ void *arena_room(struct arena *a, size_t size);
 void *arena_array(struct arena *a, size_t count, size_t size); /* checks the product */
 /* NUL-terminated copies. */
 char *arena_dup(struct arena *a, struct str s);
+char *arena_join(struct arena *a, struct str first, struct str second);
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

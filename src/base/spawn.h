@@ -140,7 +140,9 @@ CHILD_SAFE int spawn_child_fail(int error_fd, enum cordon_code code, int errnum,
 /* Writes text to an existing file, such as one in /proc, in one call. */
 CHILD_SAFE int spawn_child_write(int error_fd, const char *stage, const char *path,
 				 const char *text);
-/* Step 7. Returns only on failure, after reporting it. */
+/* Step 7: into the directory, if there is one; then the program. The latter returns only on
+ * failure. Both have reported what went wrong. */
+CHILD_SAFE int spawn_child_enter(const struct spawn_request *request, int error_fd);
 CHILD_SAFE int spawn_child_exec(const struct spawn_request *request, int error_fd);
 /* The pipes between the two halves, as the child sees them. */
 struct spawn_pipes {

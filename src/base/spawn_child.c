@@ -216,6 +216,14 @@ CHILD_SAFE static const char *exec_hint(int errnum, const char *program)
 	return NULL;
 }
 
+CHILD_SAFE int spawn_child_enter(const struct spawn_request *r, int error_fd)
+{
+	if (!r->cwd || chdir(r->cwd) == 0)
+		return 0;
+	return spawn_child_fail(error_fd, CORDON_E_PATH, errno, "spawn",
+				"cannot enter the directory", r->cwd, NULL);
+}
+
 CHILD_SAFE int spawn_child_exec(const struct spawn_request *r, int error_fd)
 {
 	int failed = set_rlimits(r, error_fd);
@@ -223,9 +231,6 @@ CHILD_SAFE int spawn_child_exec(const struct spawn_request *r, int error_fd)
 
 	if (failed)
 		return failed;
-	if (r->cwd && chdir(r->cwd) < 0)
-		return spawn_child_fail(error_fd, CORDON_E_PATH, errno, "spawn",
-					"cannot enter the directory", r->cwd, NULL);
 	execve(r->program, r->argv, r->envp);
 	errnum = errno;
 	return spawn_child_fail(error_fd,
@@ -276,7 +281,7 @@ CHILD_SAFE BORROWS_STACK void spawn_child_main(const struct spawn_request *r,
 	if (allowed_to_begin(pipes) && prepare(r, &error_fd, mask) == 0) {
 		if (r->child)
 			r->child(r->child_data, error_fd);
-		else
+		else if (spawn_child_enter(r, error_fd) == 0)
 			spawn_child_exec(r, error_fd);
 	}
 	_exit(125);

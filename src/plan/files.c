@@ -447,14 +447,28 @@ static bool is_open_git_dir(const struct tree *t, const struct spot *p, const st
 		str_eq(p->path, policy->places.git_common));
 }
 
+/* What does not exist and is denied, where nobody inside could make it, or lies in a place of
+ * the sandbox's own: whatever the verdict is, there is nothing to do. Most secrets are such, so
+ * they are not decided about. */
+static bool is_idle(const struct spot *p, const struct view *around)
+{
+	if (p->node.type != NODE_ABSENT || p->link || p->socket || !p->rule || is_private(p->rule))
+		return false;
+	return around->scratch ||
+	       (p->rule->right == RIGHT_DENY && around->data != ACCESS_WRITE);
+}
+
 static int place_one(struct tree *t, const struct spot *p)
 {
 	const struct policy *policy = t->c->in->policy;
 	struct view around = *view_at(t, p->path);
-	struct decision d = policy_decide(policy, p->path);
 	bool same_mount = str_eq(around.path, p->path);
+	struct decision d;
 	int r;
 
+	if (is_idle(p, &around))
+		return 0;
+	d = policy_decide(policy, p->path);
 	if (is_private(p->rule)) {
 		if (d.trusted_rule != p->rule || same_mount)
 			return 0;

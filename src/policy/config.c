@@ -42,7 +42,7 @@ static const char *const group_names[] = { "env", "limits", "profiles", "locked"
 static int unknown_key(struct reader *r, const char *prefix, const struct toml_entry *entry)
 {
 	const char *words[2 * KEY_COUNT + GROUPS + 1];
-	const char *full = arena_printf(r->arena, "%s%s", prefix, entry->key.p);
+	const char *full = arena_join(r->arena, str_of(prefix), entry->key);
 	const char *near;
 	size_t n = 0;
 	int code;
@@ -97,7 +97,7 @@ static int read_group(struct reader *r, const char *prefix, const struct toml_en
 
 static int read_key(struct reader *r, const char *prefix, const struct toml_entry *entry)
 {
-	const char *full = arena_printf(r->arena, "%s%s", prefix, entry->key.p);
+	const char *full = arena_join(r->arena, str_of(prefix), entry->key);
 	enum key key;
 	bool by_alias;
 	int code;

@@ -21,8 +21,7 @@ static const struct mount *covering(const struct aliases *t, struct str path)
 /* The directory below `root`, when not all of the overlay is mounted. */
 static bool add_dir(struct aliases *t, struct arena *a, const struct mount_row *row, struct str dir)
 {
-	const char *text = arena_printf(a, "%.*s%.*s", STR_ARG(dir),
-					row->root.n == 1 ? 0 : (int)row->root.n, row->root.p);
+	const char *text = arena_join(a, dir, row->root.n == 1 ? STR("") : row->root);
 	struct overlay_dir *slot = vec_push(&t->dirs, a);
 
 	if (!text || !slot)
@@ -156,7 +155,7 @@ static struct str moved(struct search *s, struct str path, struct str base, stru
 
 	if (tree.n == 1 && rest.n)
 		tree = STR("");
-	text = arena_printf(s->arena, "%.*s%.*s", STR_ARG(tree), STR_ARG(rest));
+	text = arena_join(s->arena, tree, rest);
 	s->failed |= !text;
 	return str_of(text);
 }

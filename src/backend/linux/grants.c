@@ -36,6 +36,9 @@ struct collector {
 	bool inner;
 	const char *program;
 	VEC(struct landlock_step) steps;
+	/* Trees whose children are granted instead of them, by the parent. */
+	VEC(const struct op *) expanded;
+	bool outside; /* it is the parent that collects now */
 	/* The directories above what is hidden: Landlock knows them as these, and a mount
 	 * may show one under a path with nothing hidden below it. Only without mounts of
 	 * our own. */
@@ -70,8 +73,11 @@ static bool is_covered(const struct collector *c, struct str path)
 static void grant(struct collector *c, struct str path, uint64_t rights, bool directory,
 		  bool optional)
 {
-	struct landlock_step *step = vec_push(&c->steps, c->arena);
+	struct landlock_step *step;
 
+	if (c->outside && is_covered(c, path))
+		return;
+	step = vec_push(&c->steps, c->arena);
 	if (!step) {
 		c->failed = err_nomem(c->err, "landlock");
 		return;
@@ -79,10 +85,7 @@ static void grant(struct collector *c, struct str path, uint64_t rights, bool di
 	rights &= c->inner ? c->handled & USE_RIGHTS : c->handled;
 	if (!directory)
 		rights &= FILE_RIGHTS;
-	*step = (struct landlock_step){ .path = path.p,
-					.access = rights,
-					.optional = optional,
-					.outside = optional && !c->alone && !is_covered(c, path) };
+	*step = (struct landlock_step){ .path = path.p, .access = rights, .optional = optional };
 }
 
 static bool executable(const struct collector *c, struct str path)
@@ -360,14 +363,14 @@ static void grant_known_children(struct collector *c, const struct op *tree, str
 		grant_towards(c, tree, dir, str_of(c->program), &last);
 }
 
-/* What was resolved when the policy was built, and nothing put in its place since. With
- * mounts those have compared it. */
+/* What was resolved when the policy was built, and nothing put in its place since. Inside,
+ * the mounts have compared it. */
 static void grant_bound(struct collector *c, const struct op *op, uint64_t rights)
 {
 	bool directory = op->node.type == NODE_DIR || op->kind == OP_ROOT_HOST;
 
 	grant(c, op->path, rights, directory, false);
-	if (c->alone && !c->failed) {
+	if ((c->alone || c->outside) && !c->failed) {
 		c->steps.at[c->steps.n - 1].dev = op->node.dev;
 		c->steps.at[c->steps.n - 1].ino = op->node.ino;
 	}
@@ -433,6 +436,22 @@ static void grant_uncovered(struct collector *c, const struct op *op)
 		grant(c, op->path, READ_RIGHTS | exec_right(c, op->path), true, true);
 }
 
+/* To list what is in it takes time, which the parent has while the child mounts. */
+static void grant_tree(struct collector *c, const struct op *op)
+{
+	const struct op **slot;
+
+	if (c->alone || !hides_below(c, op, op->path)) {
+		grant_readable(c, op, op->path);
+		return;
+	}
+	slot = vec_push(&c->expanded, c->arena);
+	if (slot)
+		*slot = op;
+	else
+		c->failed = err_nomem(c->err, "landlock");
+}
+
 static void grant_op(struct collector *c, const struct op *op)
 {
 	uint64_t all = c->handled & ~(uint64_t)LANDLOCK_ACCESS_FS_IOCTL_DEV;
@@ -441,11 +460,11 @@ static void grant_op(struct collector *c, const struct op *op)
 	if (!executable(c, op->path))
 		all &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
 	if (c->inner && op_view_of(op) == VIEW_WRITE && (directory || op->kind == OP_ROOT_HOST))
-		grant_readable(c, op, op->path);
+		grant_tree(c, op);
 	else if (op->kind == OP_ROOT_HOST && op->number)
 		grant(c, op->path, all, true, false);
 	else if (op->kind == OP_ROOT_HOST || (op->kind == OP_BIND_RO && directory))
-		grant_readable(c, op, op->path);
+		grant_tree(c, op);
 	else if (op->kind == OP_BIND_RO)
 		grant_bound(c, op, READ_RIGHTS | exec_right(c, op->path));
 	else if (op->kind == OP_BIND_RW || (op->kind == OP_CACHE && !is_elsewhere(c, op)))
@@ -460,6 +479,8 @@ static void grant_op(struct collector *c, const struct op *op)
 		grant(c, op->path, c->alone ? READ_RIGHTS : READ_RIGHTS | FILE_RIGHTS, true, false);
 	else if (op->kind == OP_EXEC)
 		grant(c, op->path, LANDLOCK_ACCESS_FS_EXECUTE, directory, false);
+	else if (op->kind == OP_RESOLVER && op->path.n && !c->alone)
+		grant(c, op->path, LANDLOCK_ACCESS_FS_READ_FILE, false, true);
 }
 
 static void grant_scratch(struct collector *c, const char *scratch)
@@ -500,10 +521,36 @@ static uint64_t handled_by(const struct grants_options *options)
 	return options->hides ? changes | USE_RIGHTS : changes;
 }
 
+static int collect(struct collector *c, const struct grants_options *options)
+{
+	if (c->alone)
+		find_above(c);
+	else
+		c->has_secrets = has_secrets(c->plan);
+	/* Names may be listed everywhere: what is hidden is not there to be listed. */
+	if (!c->alone)
+		grant(c, STR("/"), LANDLOCK_ACCESS_FS_READ_DIR, true, false);
+	if (!c->inner || options->hides) {
+		vec_each(op, &c->plan->ops)
+			grant_op(c, op);
+		grant_scratch(c, options->scratch);
+	}
+	return c->failed;
+}
+
 int grants_collect(struct arena *a, const struct plan *plan, const struct grants_options *options,
 		   struct native_landlock *ret, struct cordon_error *err)
 {
-	struct collector c = {
+	struct collector *c;
+	int r;
+
+	*ret = (struct native_landlock){ 0 };
+	if (!options->abi || !wants_landlock(plan))
+		return 0;
+	c = arena_new(a, struct collector);
+	if (!c)
+		return err_nomem(err, "landlock");
+	*c = (struct collector){
 		.arena = a,
 		.plan = plan,
 		.handled = handled_by(options),
@@ -512,33 +559,35 @@ int grants_collect(struct arena *a, const struct plan *plan, const struct grants
 		.program = options->program,
 		.err = err,
 	};
-
-	*ret = (struct native_landlock){ 0 };
-	if (!options->abi || !wants_landlock(plan))
-		return 0;
-	if (c.alone)
-		find_above(&c);
-	else
-		c.has_secrets = has_secrets(plan);
-	/* Names may be listed everywhere: what is hidden is not there to be listed. */
-	if (!c.alone)
-		grant(&c, STR("/"), LANDLOCK_ACCESS_FS_READ_DIR, true, false);
-	if (!c.inner || options->hides) {
-		vec_each(op, &plan->ops)
-			grant_op(&c, op);
-		grant_scratch(&c, options->scratch);
-	}
-	if (c.failed)
-		return c.failed;
+	r = collect(c, options);
+	if (r < 0)
+		return r;
 	*ret = (struct native_landlock){
 		.abi = options->abi,
-		.handled_fs = c.handled,
-		.streams = !c.inner,
-		.steps = c.steps.at,
-		.n_steps = c.steps.n,
+		.handled_fs = c->handled,
+		.streams = !c->inner,
+		.steps = c->steps.at,
+		.n_steps = c->steps.n,
 		.scoped = options->abi >= 6
 				  ? LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL
 				  : 0,
+		.collector = c,
 	};
 	return 0;
+}
+
+int grants_expand(const struct native_landlock *l, const struct landlock_step **ret, size_t *ret_n,
+		  struct cordon_error *err)
+{
+	struct collector *c = l->collector;
+	size_t first = c->steps.n;
+
+	c->err = err;
+	c->outside = true;
+	vec_each(op, &c->expanded)
+		if (!grant_children(c, *op, (*op)->path))
+			grant_bound(c, *op, READ_RIGHTS | exec_right(c, (*op)->path));
+	*ret = c->steps.at + first;
+	*ret_n = c->steps.n - first;
+	return c->failed;
 }

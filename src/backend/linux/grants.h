@@ -43,6 +43,10 @@ struct grants_options {
 /* abi 0, or a plan without Landlock: ret->abi is 0 and nothing else is filled. */
 int grants_collect(struct arena *a, const struct plan *plan, const struct grants_options *options,
 		   struct native_landlock *ret, struct cordon_error *err);
+/* What is left for the parent: the children of the trees that are not granted whole. Once,
+ * and not where it is `alone`, which leaves nothing. */
+int grants_expand(const struct native_landlock *l, const struct landlock_step **ret, size_t *ret_n,
+		  struct cordon_error *err);
 
 /* The rights that a kernel with this ABI knows. */
 uint64_t grants_handled(unsigned abi);

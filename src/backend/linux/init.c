@@ -65,12 +65,14 @@ static CHILD_SAFE int finish_handover(const struct native *n, int error_fd)
 	return n->handover_fd ? handover_finish(n->handover_fd, error_fd) : 0;
 }
 
-/* Steps 7 and 8 in the command's own process. Returns only on failure. */
+/* Steps 7 and 8 in the command's own process. Returns only on failure. The directory is
+ * entered before anybody listens, who would have to be waited for. */
 static CHILD_SAFE void become_command(const struct native *n, int ruleset, int error_fd)
 {
 	if (leave_session(n, error_fd) == 0 && leave_keyring(n, error_fd) == 0 &&
 	    native_landlock_enforce(ruleset, error_fd) == 0 && load_filters(n, error_fd) == 0 &&
-	    listen_start(n, error_fd) == 0 && finish_handover(n, error_fd) == 0)
+	    spawn_child_enter(&n->command, error_fd) == 0 && listen_start(n, error_fd) == 0 &&
+	    finish_handover(n, error_fd) == 0)
 		spawn_child_exec(&n->command, error_fd);
 }
 
@@ -181,6 +183,8 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 		close(ruleset);
 	if (n->handover_fd)
 		close(n->handover_fd);
+	if (n->streams_mount)
+		close(n->streams_mount);
 	/* Over the pipe, because an init cannot die of the signal that killed its child. */
 	status = wait_for(pid, n);
 	native_settle_streams(n);

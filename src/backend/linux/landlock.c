@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "backend/linux/grants.h"
 #include "backend/linux/native.h"
 #include "base/fd.h"
 #include "base/linux_compat.h"
@@ -211,7 +212,7 @@ CHILD_SAFE int native_landlock_ruleset(const struct native_landlock *l, int erro
 	}
 	for (size_t i = 0; i < l->n_steps; i++) {
 		const struct landlock_step *step = &l->steps[i];
-		const char *wrong = step->outside ? NULL : add_step(ruleset, step);
+		const char *wrong = add_step(ruleset, step);
 
 		if (wrong) {
 			fail_step(wrong, step->path, error_fd);
@@ -249,14 +250,18 @@ CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd)
 static int fill(struct launch *launch, struct cordon_error *err)
 {
 	const struct native *n = launch->child_data;
+	const struct landlock_step *steps;
+	size_t count;
+	int r = grants_expand(&n->landlock, &steps, &count, err);
 
-	for (size_t i = 0; i < n->landlock.n_steps; i++) {
-		const struct landlock_step *step = &n->landlock.steps[i];
-		const char *wrong = step->outside ? add_step(launch->ruleset_fd, step) : NULL;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		const char *wrong = add_step(launch->ruleset_fd, &steps[i]);
 
 		if (wrong)
 			return err_set(err, CORDON_E_INIT, errno, STAGE, "%s %s", wrong,
-				       step->path);
+				       steps[i].path);
 	}
 	/* A child that is gone has said why. */
 	if (send(launch->filled_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)

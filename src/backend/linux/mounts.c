@@ -60,6 +60,7 @@ struct mounter {
 	const struct native_mounts *m;
 	int error_fd;
 	int root; /* of the tree being made */
+	int proc; /* the sandbox's own, until it is attached; -1: none */
 	int devices[DEVICES];
 };
 
@@ -269,6 +270,22 @@ static CHILD_SAFE const char *veil_name(const struct mount_step *step)
 	return step->directory ? "d" : "f";
 }
 
+/* A kernel may not have it. The mount is not attached, but it can be looked into; and to give
+ * up a veil that nobody needs takes the kernel longer than to make it. */
+static CHILD_SAFE bool is_absent_in_proc(const struct mounter *w, const struct mount_step *step)
+{
+	static const char dir[] = "proc/";
+
+	return step->optional && w->proc >= 0 && strncmp(step->path, dir, strlen(dir)) == 0 &&
+	       faccessat(w->proc, step->path + strlen(dir), F_OK, 0) < 0 && errno == ENOENT;
+}
+
+static CHILD_SAFE bool needs_veil(const struct mounter *w, const struct mount_step *step)
+{
+	return step->kind == MOUNT_RESOLVER || step->kind == MOUNT_HOSTS ||
+	       (step->kind == MOUNT_VEIL && !is_absent_in_proc(w, step));
+}
+
 /* One empty file and one empty directory without permissions, shown wherever something
  * is hidden, and the file that names the name server. The clones outlive the mount they
  * were taken from. */
@@ -287,8 +304,7 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 	for (size_t i = 0; i < w->m->n_steps; i++) {
 		const struct mount_step *step = &w->m->steps[i];
 
-		if (step->kind != MOUNT_VEIL && step->kind != MOUNT_RESOLVER &&
-		    step->kind != MOUNT_HOSTS)
+		if (!needs_veil(w, step))
 			continue;
 		w->m->trees[i] = native_clone_tree(tmpfs, veil_name(step));
 		if (w->m->trees[i] < 0)
@@ -316,18 +332,29 @@ static CHILD_SAFE int open_devices(struct mounter *w)
 	return 0;
 }
 
+/* A stage of its own: it fails where other mounts do not. */
+static CHILD_SAFE int open_proc(struct mounter *w, const struct mount_step *step)
+{
+	w->proc = new_mount("proc", NULL, 0,
+			    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	return w->proc < 0 ? native_fail(w->error_fd, "proc", "cannot mount on", step->path) : 0;
+}
+
 static CHILD_SAFE int open_everything(struct mounter *w)
 {
-	int r;
+	int r = 0;
 
-	for (size_t i = 0; i < w->m->n_steps; i++) {
+	for (size_t i = 0; i < w->m->n_steps && r == 0; i++) {
+		const struct mount_step *step = &w->m->steps[i];
+
 		w->m->trees[i] = -1;
-		if (w->m->steps[i].kind != MOUNT_BIND)
-			continue;
-		r = open_source(w, &w->m->steps[i], &w->m->trees[i]);
-		if (r < 0)
-			return r;
+		if (step->kind == MOUNT_BIND)
+			r = open_source(w, step, &w->m->trees[i]);
+		else if (step->kind == MOUNT_PROC)
+			r = open_proc(w, step);
 	}
+	if (r < 0)
+		return r;
 	r = wants(w, MOUNT_DEV) ? open_devices(w) : 0;
 	return r < 0 ? r : open_veils(w);
 }
@@ -398,14 +425,8 @@ static CHILD_SAFE int seal_proc(struct mounter *w)
 
 static CHILD_SAFE int mount_proc(struct mounter *w, const struct mount_step *step)
 {
-	int mount = new_mount("proc", NULL, 0,
-			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	int r;
+	int r = attach_new(w, step, w->proc);
 
-	/* A stage of its own: it fails where other mounts do not. */
-	if (mount < 0)
-		return native_fail(w->error_fd, "proc", "cannot mount on", step->path);
-	r = attach_new(w, step, mount);
 	return r < 0 ? r : seal_proc(w);
 }
 
@@ -479,8 +500,11 @@ static CHILD_SAFE int do_step(struct mounter *w, size_t i)
 	const struct mount_step *step = &w->m->steps[i];
 
 	switch (step->kind) {
-	case MOUNT_BIND:
 	case MOUNT_VEIL:
+		if (step->optional && w->m->trees[i] < 0)
+			return 0;
+		/* fall through */
+	case MOUNT_BIND:
 	case MOUNT_RESOLVER:
 	case MOUNT_HOSTS:
 		return attach_new(w, step, w->m->trees[i]);
@@ -539,7 +563,7 @@ static CHILD_SAFE int enter_root(struct mounter *w)
 
 CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd)
 {
-	struct mounter w = { .m = m, .error_fd = error_fd, .root = -1 };
+	struct mounter w = { .m = m, .error_fd = error_fd, .root = -1, .proc = -1 };
 	int r = 0;
 
 	if (syscall(__NR_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)

@@ -71,7 +71,6 @@ struct landlock_step {
 	const char *path;	/* absolute, in the sandbox's view */
 	uint64_t access;	/* 0: only compared */
 	bool optional;		/* may be gone by now */
-	bool outside;		/* a file of the host's, added by the parent */
 	uint64_t dev, ino;	/* what it was when the policy was built; ino 0: not compared */
 };
 
@@ -81,8 +80,9 @@ struct native_landlock {
 	uint64_t handled_net;	/* no rule allows any of it */
 	uint64_t scoped;
 	bool streams; /* standard streams that are files may be opened again */
-	const struct landlock_step *steps;
+	const struct landlock_step *steps;	/* of the child */
 	size_t n_steps;
+	struct collector *collector;	/* of the parent's: see grants_expand */
 	/* In the child: the ruleset that the parent made and where it says that its steps
 	 * are done; 0: the child does all of it. */
 	int ruleset_fd;
@@ -144,6 +144,10 @@ struct native {
 	int stop_fd;
 	int status_fd;		/* in the child: where init writes the command's wait status */
 	int originals[NATIVE_STREAMS]; /* in init: the streams that were opened again; 0: none */
+	/* In init: the mount that they were opened on, if any, which nobody needs any more. To
+	 * give it up takes the kernel longer than anything else here, so that is done while the
+	 * command runs. */
+	int streams_mount;
 	struct spawn_request command;	/* program, argv, envp, cwd, rlimits */
 };
 
@@ -184,7 +188,7 @@ int native_prepare_companion(struct arena *a, struct native *n, struct launch *l
 			     struct cordon_error *err);
 CHILD_SAFE int native_start_companion(const struct native *n, int error_fd);
 CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd);
-/* In the parent, before the clone: the steps marked `outside` are carried out meanwhile. */
+/* In the parent, before the clone: its own steps are carried out meanwhile. */
 int native_landlock_share(struct native_landlock *l, struct launch *launch,
 			  struct cordon_error *err);
 

@@ -128,7 +128,7 @@ CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
 			close(original);
 	}
 	if (sealed.tree >= 0)
-		close(sealed.tree);
+		n->streams_mount = sealed.tree;
 	return 0;
 }
 
