@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli/advise.h"
+#include "cli/git_hints.h"
 #include "cli/last_run.h"
 #include "cli/out.h"
 #include "fmt/json.h"
@@ -194,6 +195,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 		out_note(e->o, "%.*s", STR_ARG(line));
 	say_powerless(e, result);
 	say_full(e, result);
+	git_hints_say(&e->explainer, e->violations, result);
 }
 
 static json_t *describe(const struct ending *e, const struct run_result *result)

@@ -234,3 +234,54 @@ runs_something() {
 	echo mine >.git/branches/other
 	closed .git/branches/other
 }
+
+# half OPTIONS -- COMMAND...: git is refused a part of it, and the hint on what to do is in $hint.
+half() {
+	run --separate-stderr cordon run "$@"
+	hint=$(grep -F 'cordon: hint:' <<<"$stderr") || fail "no hint" "$(outcome)"
+	[ "$(wc -l <<<"$hint")" = 1 ] || fail "more than one hint" "$(outcome)"
+}
+
+@test "what git could not finish: a hint says what is left to do, and that helps" {
+	git commit -q --allow-empty -m first
+	git worktree add -q before
+	half -- git worktree remove before
+	[[ $hint = *"'git worktree prune', outside"* ]] || fail "$hint"
+	[ -e .git/worktrees/before ] || fail "nothing is left to do"
+	git worktree prune
+	[ ! -e .git/worktrees/before ] || fail "it does not help"
+
+	git branch -q --track other
+	half -- git branch -d other
+	[[ $hint = *"'git config --remove-section branch.NAME'"* ]] || fail "$hint"
+	git config --remove-section branch.other
+	git config --get-regexp '^branch[.]other' && fail "it does not help"
+
+	mkdir "$HOME/new" "$HOME/clone"
+	cd "$HOME/new"
+	half -- git init
+	[[ $hint = *"half made"*"'git init', outside, completes it"* ]] || fail "$hint"
+	git init -q && git status
+	cd "$HOME/clone"
+	half --allow-read "$WORKDIR" -- git clone "$WORKDIR" .
+	[[ $hint = *"not made in the workdir itself"* ]] || fail "$hint"
+	[ -z "$(ls -A)" ] || fail "something is left: $(ls -A)"
+}
+
+@test "a repository above the workdir that is not shown: the flag in the hint finds it" {
+	mkdir -p sub/deep
+	cd sub/deep
+	half -p strict -- git status
+	run cordon run -p strict --workdir "$WORKDIR" -- git status
+	assert_success
+	[[ $hint = *"--workdir $WORKDIR" ]] || fail "$hint"
+	# Where it is shown, or there is none, nothing is said.
+	run --separate-stderr cordon run -- git log nothing
+	assert_status 128
+	[[ $stderr != *hint* ]] || fail "$stderr"
+	mkdir "$HOME/none"
+	cd "$HOME/none"
+	run --separate-stderr cordon run -p strict -- git status
+	assert_status 128
+	[[ $stderr != *hint* ]] || fail "$stderr"
+}
