@@ -54,6 +54,7 @@ struct launch {
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */
 	uint64_t clone_flags;
+	bool own_users;		/* in a user namespace of its own: only its processes count */
 	int (*child)(void *data, int error_fd);
 	void *child_data;
 	struct spawn_request *command;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "backend/list.h"
@@ -280,7 +279,7 @@ static int open_empty_files(struct arena *a, struct bwrap_args *args, struct lau
 /* The options as NUL-separated text in an anonymous file. */
 static int options_to_fd(const struct bwrap_args *args, struct cordon_error *err)
 {
-	autoclose int fd = memfd_create("bwrap-options", MFD_CLOEXEC);
+	autoclose int fd = fd_memory("bwrap-options");
 	autobuf struct buf text = buf_make(OPTIONS_BYTES_MAX);
 	int r = fd < 0 ? -errno : 0;
 

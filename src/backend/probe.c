@@ -121,6 +121,11 @@ static bool namespaces_filtered(void)
 	return syscall(__NR_unshare, CLONE_NEWUSER | 1) < 0 && errno == EPERM;
 }
 
+bool probe_confined(void)
+{
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
 int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struct caps *ret,
 		struct cordon_error *err)
 {
@@ -141,7 +146,7 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 	caps.value[CAP_CLONE3] = call_exists(__NR_clone3);
 	/* A range that holds no descriptor. */
 	caps.value[CAP_CLOSE_RANGE] = syscall(__NR_close_range, ~0u, ~0u, 0) == 0;
-	caps.inside = getenv(LAUNCH_INSIDE) && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+	caps.inside = getenv(LAUNCH_INSIDE) && probe_confined();
 	if (namespaces_filtered()) {
 		caps.value[CAP_USERNS] = 0;
 		caps.why[CAP_USERNS] = "a system call filter around cordon forbids namespaces";

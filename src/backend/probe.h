@@ -13,6 +13,9 @@
 #include "base/err.h"
 #include "plan/caps.h"
 
+/* Is this process held by the kernel as what runs inside a boundary is? */
+bool probe_confined(void);
+
 /* workdir: bubblewrap is never taken from below it. path_env: PATH; may be NULL. */
 int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struct caps *ret,
 		struct cordon_error *err);

@@ -26,6 +26,15 @@ int fd_pipe(int *ret_read, int *ret_write);
 /* Writes all of data, retrying on EINTR and, by waiting, on EAGAIN. 0 or -errno. */
 int fd_write_all(int fd, const void *data, size_t n);
 
+/* Two connected stream sockets. 0 or -errno. */
+int fd_pair(int ends[2]);
+/* A new terminal, as master and slave; neither becomes anybody's. 0 or -errno. */
+int fd_pty(int *ret_master, int *ret_slave);
+/* Another open file of the same terminal, with flags of its own; -1 with errno. */
+int fd_open_tty_again(int tty, int flags);
+/* 1 when both are one open file, 0 when they are not, -1 when the kernel does not say. */
+int fd_is_one(int a, int b);
+
 /* Sends n bytes over a socket and, unless it is -1, a descriptor with them. sendmsg's
  * result. CHILD_SAFE. */
 ssize_t fd_send(int socket, const void *data, size_t n, int fd);
@@ -55,6 +64,14 @@ int fd_open_directory(const char *path, bool links);
 int fd_enter(int dir, const char *name);
 /* renameat to a name that must not be there. 0 or -errno. */
 int fd_rename_new(int from, const char *name, int to, const char *as);
+/* A file without a name in the directory, to be written; -1 with errno where there are none. */
+int fd_unnamed(int dir, mode_t mode);
+/* A file in memory, without a name but for messages; -1 with errno where there are none. */
+int fd_memory(const char *name);
+/* Lets all of the file system be on disk that the descriptor is in. 0 or -errno. */
+int fd_sync_all(int fd);
+/* Do capabilities come with executing this file? */
+bool fd_has_file_caps(const char *path);
 /* Copies up to n bytes at *at of a file, and moves *at on. As sendfile(2) of Linux. */
 ssize_t fd_copy(int out, int in, off_t *at, size_t n);
 /* Can be written to, by what F_GETFL says? */

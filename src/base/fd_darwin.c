@@ -6,9 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static void close_on_exec(const int ends[2])
+{
+	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+	fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+}
 
 int fd_pipe(int *ret_read, int *ret_write)
 {
@@ -16,11 +24,53 @@ int fd_pipe(int *ret_read, int *ret_write)
 
 	if (pipe(ends) < 0)
 		return -errno;
-	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-	fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+	close_on_exec(ends);
 	*ret_read = ends[0];
 	*ret_write = ends[1];
 	return 0;
+}
+
+int fd_pair(int ends[2])
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+		return -errno;
+	close_on_exec(ends);
+	return 0;
+}
+
+int fd_pty(int *ret_master, int *ret_slave)
+{
+	autoclose int master = posix_openpt(O_RDWR | O_NOCTTY);
+	char name[PATH_MAX];
+	int slave;
+
+	if (master < 0 || fcntl(master, F_SETFD, FD_CLOEXEC) < 0 || grantpt(master) < 0 ||
+	    unlockpt(master) < 0 || ptsname_r(master, name, sizeof(name)) != 0)
+		return -errno;
+	slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		return -errno;
+	*ret_master = steal_fd(&master);
+	*ret_slave = slave;
+	return 0;
+}
+
+/* By its name: what is opened below /dev/fd shares its flags. */
+int fd_open_tty_again(int tty, int flags)
+{
+	char name[PATH_MAX];
+
+	if (ttyname_r(tty, name, sizeof(name)) != 0) {
+		errno = ENOTTY;
+		return -1;
+	}
+	return open(name, flags | O_NOCTTY | O_CLOEXEC);
+}
+
+int fd_is_one(int a, int b)
+{
+	(void)a, (void)b;
+	return -1;
 }
 
 int fd_set_mode(int fd, mode_t mode)
@@ -60,6 +110,31 @@ int fd_enter(int dir, const char *name)
 int fd_rename_new(int from, const char *name, int to, const char *as)
 {
 	return renameatx_np(from, name, to, as, RENAME_EXCL) < 0 ? -errno : 0;
+}
+
+int fd_unnamed(int dir, mode_t mode)
+{
+	(void)dir, (void)mode;
+	errno = ENOTSUP;
+	return -1;
+}
+
+int fd_memory(const char *name)
+{
+	(void)name;
+	errno = ENOTSUP;
+	return -1;
+}
+
+int fd_sync_all(int fd)
+{
+	return fsync_volume_np(fd, SYNC_VOLUME_FULLSYNC | SYNC_VOLUME_WAIT) < 0 ? -errno : 0;
+}
+
+bool fd_has_file_caps(const char *path)
+{
+	(void)path;
+	return false;
 }
 
 ssize_t fd_copy(int out, int in, off_t *at, size_t n)

@@ -5,15 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/kcmp.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int fd_pipe(int *ret_read, int *ret_write)
@@ -25,6 +29,42 @@ int fd_pipe(int *ret_read, int *ret_write)
 	*ret_read = ends[0];
 	*ret_write = ends[1];
 	return 0;
+}
+
+int fd_pair(int ends[2])
+{
+	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ? -errno : 0;
+}
+
+/* The slave by the master and not by a name, which another mount may give to another. */
+int fd_pty(int *ret_master, int *ret_slave)
+{
+	autoclose int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int unlocked = 0, slave;
+
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlocked) < 0)
+		return -errno;
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		return -errno;
+	*ret_master = steal_fd(&master);
+	*ret_slave = slave;
+	return 0;
+}
+
+int fd_open_tty_again(int tty, int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", tty);
+	return open(path, flags | O_NOCTTY | O_CLOEXEC);
+}
+
+int fd_is_one(int a, int b)
+{
+	long differ = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
+
+	return differ < 0 ? -1 : differ == 0;
 }
 
 ssize_t fd_send(int socket, const void *data, size_t n, int fd)
@@ -108,6 +148,26 @@ int fd_rename_new(int from, const char *name, int to, const char *as)
 	long r = syscall(SYS_renameat2, from, name, to, as, RENAME_NOREPLACE);
 
 	return r < 0 ? -errno : 0;
+}
+
+int fd_unnamed(int dir, mode_t mode)
+{
+	return openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+}
+
+int fd_memory(const char *name)
+{
+	return memfd_create(name, MFD_CLOEXEC);
+}
+
+int fd_sync_all(int fd)
+{
+	return syncfs(fd) < 0 ? -errno : 0;
+}
+
+bool fd_has_file_caps(const char *path)
+{
+	return getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
 ssize_t fd_copy(int out, int in, off_t *at, size_t n)

@@ -121,6 +121,8 @@ int spawn_check(struct spawned *s, struct cordon_error *err);
 int spawn_wait(struct spawned *s, struct cordon_error *err);
 /* To the process, which was not waited for yet. 0, or -1 with errno. */
 int spawn_signal(const struct spawned *s, int sig);
+/* Is it a descriptor like pidfd? Also when that process has ended. */
+bool spawn_is_pidfd(int fd);
 /* Kills the child if it still runs, waits for it (unless it changed its user and may
  * not be killed) and closes the descriptors.
  * Accepts what was discarded before and what was zeroed. */
@@ -137,6 +139,8 @@ int spawn_search_path(struct arena *a, const char *name, const char *path_env,
 CHILD_SAFE int spawn_child_fail(int error_fd, enum cordon_code code, int errnum,
 				const char *stage, const char *what, const char *object,
 				const char *hint);
+/* Nobody else of the user may look into this process, where the kernel offers that. */
+CHILD_SAFE void spawn_child_hide(void);
 /* Writes text to an existing file, such as one in /proc, in one call. */
 CHILD_SAFE int spawn_child_write(int error_fd, const char *stage, const char *path,
 				 const char *text);

@@ -49,6 +49,18 @@ int spawn_signal(const struct spawned *s, int sig)
 	return kill(s->pid, sig);
 }
 
+/* libcordon, which would hand one over, is not for this system. */
+bool spawn_is_pidfd(int fd)
+{
+	(void)fd;
+	return false;
+}
+
+/* The debugger's rights are needed for it anyway. */
+CHILD_SAFE void spawn_child_hide(void)
+{
+}
+
 CHILD_SAFE int spawn_child_bind(void)
 {
 	return 0;

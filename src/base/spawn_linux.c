@@ -150,6 +150,18 @@ int spawn_signal(const struct spawned *s, int sig)
 	return (int)syscall(SYS_pidfd_send_signal, s->pidfd, sig, NULL, 0);
 }
 
+/* A process that has ended meanwhile is still one. */
+bool spawn_is_pidfd(int fd)
+{
+	return syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0 ||
+	       (errno != EBADF && errno != EINVAL);
+}
+
+CHILD_SAFE void spawn_child_hide(void)
+{
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 CHILD_SAFE int spawn_child_bind(void)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL);

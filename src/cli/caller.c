@@ -7,10 +7,10 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/spawn.h"
 #include "fmt/json.h"
 #include "run/supervise.h"
 
@@ -32,13 +32,6 @@ static bool is_socket(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_STREAM;
 }
 
-/* A process that has ended meanwhile is still one. */
-static bool is_pidfd(int fd)
-{
-	return syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0 ||
-	       (errno != EBADF && errno != EINVAL);
-}
-
 int caller_open(struct caller *h, struct cordon_error *err)
 {
 	*h = (struct caller){ .fd = -1, .life = -1 };
@@ -52,7 +45,7 @@ int caller_open(struct caller *h, struct cordon_error *err)
 	h->fd = CALLER_SOCKET;
 	if (fcntl(h->fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(h->fd, F_SETFL, O_NONBLOCK) < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot use the socket");
-	if (is_pidfd(CALLER_LIFE) && fcntl(CALLER_LIFE, F_SETFD, FD_CLOEXEC) == 0)
+	if (spawn_is_pidfd(CALLER_LIFE) && fcntl(CALLER_LIFE, F_SETFD, FD_CLOEXEC) == 0)
 		h->life = CALLER_LIFE;
 	return 0;
 }

@@ -58,7 +58,7 @@ static const char *random_name(struct arena *a)
 {
 	uint64_t bits[2];
 
-	if (getrandom(bits, sizeof(bits), 0) != sizeof(bits))
+	if (getentropy(bits, sizeof(bits)) < 0)
 		return NULL;
 	return arena_printf(a, ".cordon-result-%016" PRIx64 "%016" PRIx64, bits[0], bits[1]);
 }
@@ -109,7 +109,7 @@ static int open_beside(struct arena *a, struct result_file *f, struct str real,
 	if (f->dir < 0)
 		return cannot(f, errno, "its directory", err);
 	if (!testing_value("CORDON_NO_TMPFILE"))
-		f->fd = openat(f->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+		f->fd = fd_unnamed(f->dir, 0666);
 	return f->fd >= 0 ? 0 : open_late(a, f, err);
 }
 

@@ -75,6 +75,13 @@ static void write_base64(const uint8_t *bytes, size_t n, char *out)
 	*out = '\0';
 }
 
+/* Also where nobody reads it again, as the compiler sees. */
+static void wipe(void *p, size_t n)
+{
+	memset(p, 0, n);
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
 static int set_authorization(struct str userinfo, struct proxy *p, struct cordon_error *err)
 {
 	uint8_t bytes[PROXY_CREDENTIALS_MAX];
@@ -86,7 +93,7 @@ static int set_authorization(struct str userinfo, struct proxy *p, struct cordon
 		return err_set(err, CORDON_E_CONFIG, 0, STAGE,
 			       "its name and password are too long, or not well written");
 	write_base64(bytes, n, p->authorization);
-	explicit_bzero(bytes, sizeof(bytes));
+	wipe(bytes, sizeof(bytes));
 	return 0;
 }
 

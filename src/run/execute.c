@@ -3,12 +3,10 @@
 #include "run/execute.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "backend/cgroup.h"
@@ -17,11 +15,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "fmt/json.h"
-#include "run/broker.h"
-#include "run/egress.h"
-#include "run/guard.h"
 #include "run/keep.h"
-#include "run/names.h"
 #include "run/outlet.h"
 #include "run/supervise.h"
 #include "run/terminal.h"
@@ -293,17 +287,6 @@ static const char *const *memory_places(struct arena *a, const struct plan *plan
 	return places.at;
 }
 
-/* What watches along, each deciding from the plan whether it is needed. */
-static part_maker_fn *const part_makers[] = {
-	egress_make,
-	broker_make,
-	guard_make,
-	names_make,
-	terminal_make,
-	outlet_make,
-	NULL,
-};
-
 struct parts {
 	struct run_part *at[RUN_PARTS_MAX];
 	size_t n;
@@ -363,8 +346,7 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 	int r;
 
 	request.cgroup = group_for(a, caps, &request.limits);
-	/* In a user namespace of their own only the run's processes count. */
-	request.limits.procs_alone = launch->clone_flags & CLONE_NEWUSER;
+	request.limits.procs_alone = launch->own_users;
 	if (request.limits.memory) {
 		request.places = memory_places(a, plan);
 		if (!request.places)
@@ -401,7 +383,7 @@ static void note_powerless(const struct plan *plan, const char *program, struct 
 	    stat(program, &st) < 0)
 		return;
 	gains = st.st_mode & S_ISUID && (st.st_uid != geteuid() || geteuid() == 0);
-	if (gains || getxattr(program, "security.capability", NULL, 0) > 0)
+	if (gains || fd_has_file_caps(program))
 		result->powerless = program;
 }
 

@@ -109,3 +109,24 @@ bool directory_folds(struct filesystems *all, struct arena *a, const char *path,
 	}
 	return true;
 }
+
+bool directory_lists_all(int dir)
+{
+	static const uint32_t listing[] = {
+		0xef53,	    /* ext4 */
+		0x58465342, /* XFS */
+		0x9123683e, /* btrfs */
+		0xf2f52010, /* f2fs */
+		0x2fc12fc1, /* ZFS */
+		0x01021994, /* tmpfs */
+		0x794c7630, /* overlayfs */
+	};
+	struct statfs fs;
+
+	if (fstatfs(dir, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(listing) / sizeof(listing[0]); i++)
+		if ((uint32_t)fs.f_type == listing[i])
+			return true;
+	return false;
+}

@@ -25,6 +25,9 @@ struct filesystems {
 	VEC(struct filesystem) known;
 };
 
+/* Are all names that can be found in the directory listed in it? Not where they may come by
+ * automounting, as short names, as a server or a driver in user space likes. */
+bool directory_lists_all(int dir);
 /* path: a directory, of the device dev. True also where it cannot be told. */
 bool directory_folds(struct filesystems *all, struct arena *a, const char *path, uint64_t dev);
 #endif

@@ -2,9 +2,7 @@
 /* Waiting for the end of cordon, with the terminal's settings at hand. */
 #include "run/keeper.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,9 +23,9 @@ static int keep(void *data, int error_fd)
 	struct keeper_settings last = { 0 }, next;
 
 	(void)data;
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	spawn_child_hide();
 	close(error_fd);
-	while (recv(CONTROL_FD, &next, sizeof(next), 0) == (ssize_t)sizeof(next))
+	while (recv(CONTROL_FD, &next, sizeof(next), MSG_WAITALL) == (ssize_t)sizeof(next))
 		last = next;
 	if (last.changed && is_set(&last.now))
 		tcsetattr(TERMINAL_FD, TCSANOW, &last.before);
@@ -51,9 +49,9 @@ int keeper_start(struct keeper *k, int terminal, struct cordon_error *err)
 	};
 
 	sigfillset(&all);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set(err, CORDON_E_SYSTEM, errno, "terminal",
-			       "cannot make a socket pair");
+	r = fd_pair(pair);
+	if (r < 0)
+		return err_set(err, CORDON_E_SYSTEM, -r, "terminal", "cannot make a socket pair");
 	fds[1].from = pair[1];
 	r = spawn_start(&request, &k->child, err);
 	close(pair[1]);

@@ -2,10 +2,6 @@
 /* Processor time and processes; the memory is in meter_sample.c. */
 #include "run/meter.h"
 
-#include <linux/perf_event.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,22 +13,13 @@
 #define WEIGH_NS ((uint64_t)1000 * 1000000)
 #define SLICE_NS ((uint64_t)20 * 1000000)
 
-/* The file system behind memory that has none is found by making some. */
-static dev_t shm_device(void)
-{
-	autoclose int fd = memfd_create("meter", MFD_CLOEXEC);
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_dev : 0;
-}
-
 void meter_open(struct meter *m, const struct tree *tree, const char *const *places)
 {
 	*m = (struct meter){
 		.tree = tree,
 		.places = places,
 		.machine_base = procfs_machine_shmem(),
-		.shm_device = shm_device(),
+		.shm_device = meter_shm_device(),
 		.survey_ns = SURVEY_NS,
 		.weigh_ns = WEIGH_NS,
 		.slice_ns = SLICE_NS,
@@ -50,18 +37,8 @@ static uint64_t own_ns(void)
 /* Of this process, for what it starts inherits it from the first instruction on. */
 void meter_open_clock(struct meter *m)
 {
-	struct perf_event_attr attributes = {
-		.size = sizeof(attributes),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_TASK_CLOCK,
-		.inherit = 1,
-		/* Without effect on this clock, and what a plain user has to say. */
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-
 	m->own_ns = own_ns();
-	m->clock = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	m->clock = meter_clock();
 }
 
 static uint64_t clock_ms(const struct meter *m)

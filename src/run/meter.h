@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meter: what the processes of a run use together, read from outside through /proc.
+ * meter: what the processes of a run use together, read from outside.
  *
  * Memory is what would be free without the run: anonymous pages, shared memory, swap and
  * page tables, and the content of the sandbox's own file systems in memory; not the cache
@@ -117,7 +117,13 @@ bool meter_memory(struct meter *m, uint64_t limit, uint64_t *ret);
 void meter_forget(struct meter *m); /* a sample that is under way */
 bool meter_spent(const struct meter_budget *budget);
 
-/* meter_memory.c: what can be found out about one process, and about the places. */
+/* meter_linux.c, meter_darwin.c. The file system behind memory that has none; 0: unknown. */
+dev_t meter_shm_device(void);
+/* Opens the clock; -1: there is none. */
+int meter_clock(void);
+
+/* meter_memory.c, meter_darwin.c: what can be found out about one process, and about the
+ * places. */
 void meter_find_places(struct meter *m, pid_t thread);
 uint64_t meter_places_bytes(const struct meter *m);
 /* Was one that a sample has found left full? Known after the end of the run, too. */

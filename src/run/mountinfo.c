@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading /proc/self/mountinfo. */
+/* The text of /proc/self/mountinfo, row by row. */
 #include "run/mountinfo.h"
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/fd.h"
-
-bool mountinfo_read(struct buf *b)
-{
-	autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	long n = -1;
-
-	while (fd >= 0 && (n = buf_read(b, fd, 16384)) > 0)
-		;
-	return n == 0 && !b->failed;
-}
 
 static bool is_octal(struct str s)
 {

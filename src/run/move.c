@@ -198,8 +198,8 @@ static int copy_across(struct copying *c, int from, const char *name, int to, co
 		return errno == EEXIST ? -EBUSY : -errno;
 	own = openat(to, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	r = own < 0 ? -errno : copy_entry(c, from, name, own, "copy", 0);
-	if (r == 0 && syncfs(own) < 0)
-		r = -errno;
+	if (r == 0)
+		r = fd_sync_all(own);
 	if (r == 0)
 		r = rename_name(own, "copy", to, as);
 	(void)move_nowhere(to, part);
@@ -239,7 +239,7 @@ int move_aside(int dir, const char *name, char ret_name[NAME_MAX + 1])
 {
 	uint64_t random[2];
 
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+	if (getentropy(random, sizeof(random)) < 0)
 		return -EIO;
 	snprintf(ret_name, NAME_MAX + 1, ".cordon-taken-%016llx%016llx",
 		 (unsigned long long)random[0], (unsigned long long)random[1]);

@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
-#include <sys/epoll.h>
+#include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -39,8 +37,7 @@ bool outlet_is_file(int fd)
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY &&
-	       fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	return flags >= 0 && fd_mode_writes(flags) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 static bool is_wanted(const struct plan *plan, int fd)
@@ -64,11 +61,11 @@ unsigned outlet_streams(const struct plan *plan, const struct execute_options *o
 /* Where the kernel does not say, one file counts as one open file. */
 static bool is_one_file(int a, int b)
 {
-	long differ = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
+	int one = fd_is_one(a, b);
 	struct stat x, y;
 
-	if (differ >= 0)
-		return differ == 0;
+	if (one >= 0)
+		return one;
 	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
 	       x.st_ino == y.st_ino;
 }
@@ -158,7 +155,7 @@ static int begin(struct run_part *part, struct run *run, struct cordon_error *er
 	all->run = run;
 	for (size_t i = 0; r == 0 && i < 2; i++)
 		if (all->at[i].watch.fd >= 0)
-			r = loop_watch(run_loop(run), &all->at[i].watch, EPOLLIN, err);
+			r = loop_watch(run_loop(run), &all->at[i].watch, POLLIN, err);
 	return r;
 }
 

@@ -54,9 +54,13 @@ struct part_input {
 	struct egress **egress; /* set by its maker; NULL in it: the run has none */
 };
 
-/* Makes a part in the arena; *ret stays NULL when this run needs none. The makers are
- * listed in execute.c, in the order in which parts begin; they end the other way round. */
+/* Makes a part in the arena; *ret stays NULL when this run needs none. */
 typedef int part_maker_fn(struct arena *a, const struct part_input *in, struct run_part **ret,
 			  struct cordon_error *err);
+
+/* What watches along on this system (makers_linux.c, makers_darwin.c), each deciding from
+ * the plan whether it is needed; in the order in which parts begin, and they end the other
+ * way round. Ended by NULL. */
+extern part_maker_fn *const part_makers[];
 
 #endif

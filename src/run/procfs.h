@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * procfs: what /proc says about one process.
+ * procfs: what /proc says about one process; on macOS libproc, in the same words
+ * (procfs_darwin.c).
  *
  * Nothing is held: a pid may belong to somebody else by the time an answer is used, so
  * whoever acts on one makes sure of it (tree.c). The texts are read by functions of

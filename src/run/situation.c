@@ -7,10 +7,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backend/probe.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/testing.h"
@@ -141,8 +141,7 @@ static int read_projects(struct situation *s, struct cordon_error *err)
  * and gains less: only what the caller cannot read anyway is taken for absent. */
 static bool is_inside(const struct situation *s)
 {
-	return environ_get(s->environ, LAUNCH_INSIDE) &&
-	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+	return environ_get(s->environ, LAUNCH_INSIDE) && probe_confined();
 }
 
 /* The user's configuration is closed in there, and enforced from outside. Only then is a

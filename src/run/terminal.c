@@ -151,11 +151,8 @@ void terminal_resize(struct terminal *t)
  * then it is used as it is. */
 static int open_again(int fd, int flags)
 {
-	char path[32];
-	int again;
+	int again = fd_open_tty_again(fd, flags | O_NONBLOCK);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	again = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return again >= 0 ? again : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
@@ -168,7 +165,7 @@ static int signal_of_key(const struct terminal *t, char c)
 	bool alone = front <= 0, orphan = front == t->run->main.pid;
 
 	if ((!alone && !orphan) || tcgetattr(t->master.fd, &inner) < 0 || !(inner.c_lflag & ISIG) ||
-	    c == _POSIX_VDISABLE)
+	    (cc_t)c == (cc_t)_POSIX_VDISABLE)
 		return 0;
 	if (inner.c_cc[VSUSP] == (cc_t)c)
 		return SIGTSTP;
@@ -527,13 +524,10 @@ static int first_stream(unsigned streams)
 static int make_pair(struct terminal *t, unsigned streams, struct launch *launch,
 		     struct cordon_error *err)
 {
-	int unlocked = 0;
+	int failed = fd_pty(&t->master.fd, &t->slave);
 
-	t->master.fd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (t->master.fd >= 0 && ioctl(t->master.fd, TIOCSPTLCK, &unlocked) == 0)
-		t->slave = ioctl(t->master.fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (t->slave < 0)
-		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot make a terminal");
+	if (failed)
+		return err_set(err, CORDON_E_SYSTEM, -failed, stage, "cannot make a terminal");
 	for (int i = 0; i < 3; i++) {
 		int fd;
 

@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding processes through /proc and acting on them.
+ * Walking over the processes of a run and acting on them. How they are found and held is
+ * the business of tree_linux.c and tree_darwin.c.
  *
  * Order that matters when killing: a process is stopped before its children are
  * read. fork fails over a pending signal, so from then on the list is complete, and
  * only orphans, which appear among our own children, can be missing from it. Passes
  * are repeated until one finds everything stopped.
  */
-#include "run/tree.h"
+#include "run/tree_in.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/fd.h"
-#include "base/num.h"
 #include "run/procfs.h"
 
-#define CHILDREN_BYTES_MAX ((size_t)4 << 20)
 #define FREEZE_PASSES_MAX 50
 
 struct walk {
@@ -59,73 +49,26 @@ static void add_process(const struct tree *t, struct walk *w, pid_t pid, pid_t p
 		w->visit(t, w, p);
 }
 
-static void add_listed(const struct tree *t, struct walk *w, const char *path, pid_t parent,
-		       unsigned depth)
+/* A parent whose children are being listed. */
+struct family {
+	const struct tree *tree;
+	struct walk *walk;
+	pid_t parent;
+	unsigned depth;
+};
+
+static void add_child(void *data, pid_t pid)
 {
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	autobuf struct buf text = { 0 };
-	char *at, *end;
+	const struct family *f = data;
 
-	buf_init(&text, CHILDREN_BYTES_MAX);
-	if (fd < 0)
-		return;
-	while (buf_read(&text, fd, 4096) > 0)
-		;
-	for (at = text.p;; at = end) {
-		long pid = strtol(at, &end, 10);
-
-		if (end == at)
-			break;
-		add_process(t, w, (pid_t)pid, parent, depth);
-	}
-}
-
-/* Calls back for each numeric name in a directory of /proc. */
-static void each_number(const char *path,
-			void (*one)(const struct tree *, struct walk *, pid_t, pid_t, unsigned),
-			const struct tree *t, struct walk *w, pid_t parent, unsigned depth)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	uint64_t pid;
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
-		if (num_parse_u64(str_of(entry->d_name), INT32_MAX, &pid) && pid)
-			one(t, w, (pid_t)pid, parent, depth);
-	closedir(dir);
-}
-
-/* Each thread has its own list of children. */
-static void add_of_thread(const struct tree *t, struct walk *w, pid_t tid, pid_t parent,
-			  unsigned depth)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)tid);
-	add_listed(t, w, path, parent, depth);
-}
-
-static void add_if_child(const struct tree *t, struct walk *w, pid_t pid, pid_t parent,
-			 unsigned depth)
-{
-	struct procfs_stat line;
-
-	if (procfs_stat(pid, &line) && line.parent == parent)
-		add_process(t, w, pid, parent, depth);
+	add_process(f->tree, f->walk, pid, f->parent, f->depth);
 }
 
 static void add_children(const struct tree *t, struct walk *w, pid_t parent, unsigned depth)
 {
-	char path[32];
+	struct family f = { t, w, parent, depth };
 
-	if (t->no_children_files) {
-		each_number("/proc", add_if_child, t, w, parent, depth);
-		return;
-	}
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
-	each_number(path, add_of_thread, t, w, parent, depth);
+	tree_list_children(t, parent, add_child, &f);
 }
 
 static void walk_children(const struct tree *t, struct walk *w)
@@ -145,44 +88,6 @@ static void walk_tree(const struct tree *t, struct walk *w)
 	}
 }
 
-/* Holds a process that is still the one that was found: its pid may have been given to
- * a stranger since it was read, so hold it first, then look again. -1 when it is gone. */
-static int hold(const struct tree_process *p, struct procfs_stat *ret)
-{
-	autoclose int pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-
-	if (pidfd < 0 || !procfs_stat(p->pid, ret) ||
-	    (ret->parent != p->parent && ret->parent != getpid()))
-		return -1;
-	return steal_fd(&pidfd);
-}
-
-/* Our own child keeps its pid until we reap it; any other is held. */
-static bool send_signal(const struct tree_process *p, int sig)
-{
-	autoclose int pidfd = -1;
-	struct procfs_stat line;
-
-	if (p->parent == getpid())
-		return kill(p->pid, sig) == 0;
-	pidfd = hold(p, &line);
-	return pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
-}
-
-/* To the process group, all at once as the terminal does it; only to the process when
- * the group is in our own session, where others than the command may be in it. */
-static bool send_to_group(const struct tree_process *p, int sig)
-{
-	struct procfs_stat line;
-	autoclose int pidfd = hold(p, &line);
-
-	if (pidfd < 0)
-		return false;
-	if (line.group > 1 && line.session != getsid(0))
-		return kill(-line.group, sig) == 0;
-	return syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) == 0;
-}
-
 static bool is_wrapper(const struct tree *t, const struct tree_process *p)
 {
 	return p->depth < t->wrappers;
@@ -197,7 +102,7 @@ size_t tree_signal(const struct tree *t, int sig)
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
 		if (!is_wrapper(t, p) && procfs_stat(p->pid, &line) && line.alive)
-			sent += send_signal(p, sig);
+			sent += tree_send(p, sig);
 	arena_free(&w.memory);
 	return sent;
 }
@@ -221,7 +126,7 @@ bool tree_signal_command(const struct tree *t, int sig, bool group)
 	walk_tree(t, &w);
 	p = find_command(t, &w);
 	if (p)
-		sent = group ? send_to_group(p, sig) : send_signal(p, sig);
+		sent = group ? tree_send_to_group(p, sig) : tree_send(p, sig);
 	arena_free(&w.memory);
 	return sent;
 }
@@ -248,7 +153,7 @@ bool tree_command_stopped(const struct tree *t)
 static void stop(const struct tree *t, struct walk *w, const struct tree_process *p)
 {
 	(void)t, (void)w;
-	send_signal(p, SIGSTOP);
+	tree_send(p, SIGSTOP);
 }
 
 /* Did this pass see something that could still have forked? A child of ours that
@@ -301,7 +206,7 @@ static void suspend(const struct tree *t, struct walk *w, const struct tree_proc
 	slot = is_listed(s, p->pid) ? NULL : vec_push(&s->pids, &s->memory);
 	if (slot)
 		*slot = p->pid;
-	send_signal(p, SIGSTOP);
+	tree_send(p, SIGSTOP);
 }
 
 void tree_suspend(const struct tree *t, struct tree_stopped *ret)
@@ -322,7 +227,7 @@ void tree_resume(const struct tree *t, struct tree_stopped *s)
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
 		if (is_listed(s, p->pid))
-			send_signal(p, SIGCONT);
+			tree_send(p, SIGCONT);
 	arena_free(&w.memory);
 	arena_free(&s->memory);
 	*s = (struct tree_stopped){ 0 };
@@ -341,7 +246,7 @@ size_t tree_kill(const struct tree *t, bool *ret_refused)
 		if (procfs_stat(p->pid, &line) && line.alive) {
 			alive++;
 			errno = 0;
-			*ret_refused |= !send_signal(p, SIGKILL) && errno == EPERM;
+			*ret_refused |= !tree_send(p, SIGKILL) && errno == EPERM;
 		}
 	arena_free(&w.memory);
 	return alive;
@@ -375,51 +280,14 @@ size_t tree_count(const struct tree *t)
 	return n;
 }
 
-/* waitid with the rusage that the C library leaves out. Never blocks; 0 when nothing
- * has ended, -1 when there is no such child. */
-static pid_t take_in(const struct tree *t, idtype_t type, pid_t pid)
+void tree_each_child(const struct tree *t, void (*one)(void *data, pid_t pid), void *data)
 {
-	struct rusage usage;
-	siginfo_t info = { 0 };
+	struct walk w = { 0 };
 
-	if (syscall(SYS_waitid, type, pid, &info, WEXITED | WNOHANG, &usage) < 0)
-		return -1;
-	if (info.si_pid)
-		t->reaped(t->data, &info, &usage);
-	return info.si_pid;
-}
-
-/* A reaped process may have handed us its children, so a round that reaped is
- * followed by another. */
-static bool reap_beside_foreign(const struct tree *t)
-{
-	bool left, again;
-
-	do {
-		struct walk w = { 0 };
-
-		left = again = false;
-		walk_children(t, &w);
-		vec_each(p, &w.found) {
-			pid_t pid = take_in(t, P_PID, p->pid);
-
-			again |= pid > 0;
-			left |= pid == 0;
-		}
-		arena_free(&w.memory);
-	} while (again);
-	return left;
-}
-
-bool tree_reap(const struct tree *t)
-{
-	pid_t pid;
-
-	if (t->foreign.n)
-		return reap_beside_foreign(t);
-	while ((pid = take_in(t, P_ALL, 0)) > 0)
-		;
-	return pid == 0;
+	walk_children(t, &w);
+	vec_each(p, &w.found)
+		one(data, p->pid);
+	arena_free(&w.memory);
 }
 
 static bool has_children(void)
@@ -454,23 +322,17 @@ static int note_foreign(struct tree *t, struct cordon_error *err)
 
 int tree_open(struct tree *t, struct cordon_error *err)
 {
-	int was = 0;
+	int r = tree_adopt(t, err);
 
-	t->no_children_files = access("/proc/thread-self/children", R_OK) < 0;
 	arena_init(&t->memory, TREE_WALK_BYTES_MAX);
-	prctl(PR_GET_CHILD_SUBREAPER, &was);
-	t->was_subreaper = was;
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		return err_set(err, CORDON_E_SYSTEM, errno, "run",
-			       "cannot become the reaper of the command's processes");
-	return has_children() ? note_foreign(t, err) : 0;
+	return r == 0 && has_children() ? note_foreign(t, err) : r;
 }
 
 void tree_close(struct tree *t)
 {
 	if (!t->memory.max)
 		return;
-	prctl(PR_SET_CHILD_SUBREAPER, t->was_subreaper);
+	tree_release(t);
 	arena_free(&t->memory);
 	*t = (struct tree){ 0 };
 }

@@ -2,7 +2,7 @@
 /*
  * tree: the processes of a run, found, measured, signalled and reaped.
  *
- * They are all descendants of this process, and stay so whatever they do, because
+ * They are all descendants of this process, and on Linux stay so whatever they do, because
  * tree_open makes it a child subreaper: a daemon that forks twice and starts its own
  * session comes back as our child. This belongs only in the cordon process, never in
  * a library's host, whose own orphans would be taken in as well.

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -125,36 +124,13 @@ static bool is_ascii(struct str name)
 	return true;
 }
 
-/* Elsewhere names may be found that are not listed: by automounting, as short names, as a
- * server or a driver in user space likes. */
-static bool lists_all(DIR *dir)
-{
-	static const uint32_t types[] = {
-		0xef53,	    /* ext4 */
-		0x58465342, /* XFS */
-		0x9123683e, /* btrfs */
-		0xf2f52010, /* f2fs */
-		0x2fc12fc1, /* ZFS */
-		0x01021994, /* tmpfs */
-		0x794c7630, /* overlayfs */
-	};
-	struct statfs fs;
-
-	if (fstatfs(dirfd(dir), &fs) < 0)
-		return false;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if ((uint32_t)fs.f_type == types[i])
-			return true;
-	return false;
-}
-
 static void list(struct listing *l, const char *path)
 {
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
 	unsigned n = 0;
 
-	l->anything = !dir || !lists_all(dir);
+	l->anything = !dir || !directory_lists_all(dirfd(dir));
 	while (!l->anything && (entry = fd_next_entry(dir))) {
 		size_t bit = name_bit(str_of(entry->d_name));
 

@@ -486,6 +486,7 @@ static void prepare_launch(struct preparation *p, const struct launch_input *in,
 	for (size_t i = 0; i < NAMESPACE_COUNT; i++)
 		if (plan_find_op(p->plan, namespaces[i].op) && p->caps->value[namespaces[i].cap])
 			launch->clone_flags |= namespaces[i].flag;
+	launch->own_users = launch->clone_flags & CLONE_NEWUSER;
 	p->native->pid_namespace = launch->clone_flags & CLONE_NEWPID;
 	p->native->loopback = launch->clone_flags & CLONE_NEWNET;
 	p->native->new_keyring = plan_find_op(p->plan, OP_NO_KEYRING);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a run on Linux. */
+#include "run/broker.h"
+#include "run/egress.h"
+#include "run/guard.h"
+#include "run/names.h"
+#include "run/outlet.h"
+#include "run/terminal.h"
+
+part_maker_fn *const part_makers[] = {
+	egress_make,
+	broker_make,
+	guard_make,
+	names_make,
+	terminal_make,
+	outlet_make,
+	NULL,
+};
