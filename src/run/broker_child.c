@@ -54,12 +54,12 @@ bool broker_waits(uint64_t id)
 
 int call_check(const struct call *c)
 {
-	return broker_waits(c->notif->id) ? 0 : -ENOENT;
+	return c->sure || broker_waits(c->notif->id) ? 0 : -ENOENT;
 }
 
 /* Our own copy is closed before the caller goes on: it would be one that is open for
  * writing when the caller executes the file. */
-static int64_t inject(const struct broker *b, struct broker_waiting to, int fd, bool cloexec)
+static int64_t inject(struct broker *b, struct broker_waiting to, int fd, bool cloexec)
 {
 	struct seccomp_notif_addfd add = {
 		.id = to.id,
@@ -70,7 +70,7 @@ static int64_t inject(const struct broker *b, struct broker_waiting to, int fd, 
 	int64_t r;
 	int got;
 
-	broker_draw_near(b, to.id, to.tid, &near);
+	broker_draw_near(b, to.tid, &near);
 	got = ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
 	r = got < 0 ? -errno : got;
 	broker_let_go(b, &near);
@@ -95,7 +95,7 @@ static void let_go_on(uint64_t id)
 	send_answer(&out);
 }
 
-void broker_answer(const struct broker *b, struct broker_waiting to, int64_t value, int fd,
+void broker_answer(struct broker *b, struct broker_waiting to, int64_t value, int fd,
 		   bool cloexec)
 {
 	union notify_answer out;
@@ -130,7 +130,7 @@ static void call_init(struct call *c, struct broker *b, const struct seccomp_not
 	c->target = (struct target){ .view = &b->view, .tid = (pid_t)notif->pid };
 	c->path[0] = '\0';
 	c->cwd = c->fd = -1;
-	c->cloexec = c->told = c->allowed = false;
+	c->cloexec = c->sure = c->told = c->allowed = false;
 }
 
 static void serve(struct broker *b, const struct seccomp_notif *notif)
@@ -176,6 +176,8 @@ static bool receive(struct broker *b)
 
 	if (notify_receive(BROKER_FD_LISTENER, &in) == 0) {
 		notify_came(&b->pace, BROKER_FD_LISTENER, &in.call);
+		if (!b->pace.hurries)
+			broker_roam(b);
 		serve(b, &in.call);
 		notify_went(&b->pace, BROKER_FD_LISTENER);
 		return true;

@@ -81,8 +81,9 @@ struct broker_caller {
 	pid_t tid;     /* 0: nobody */
 	int proc;      /* its directory in /proc */
 	int pidfd;     /* -1: not opened yet */
-	int umask;     /* -1: not known */
-	uint64_t seen; /* the call at which it was found to be there, still */
+	int umask;	/* -1: not known */
+	uint64_t since; /* the call for which the two were opened */
+	uint64_t seen;	/* the call at which it was found to be there, still */
 };
 
 struct broker_umask {
@@ -94,6 +95,7 @@ struct broker_cpus {
 	bool usable;
 	cpu_set_t own;	 /* the broker's */
 	cpu_set_t every; /* all that it could have */
+	int at;		 /* where it stays while one thread calls in a row; -1: it roams */
 };
 
 struct broker {
@@ -130,6 +132,7 @@ struct call {
 	int cwd; /* the caller's working directory, O_PATH; -1: not opened yet */
 	int fd;	 /* what is to be put into the caller's table; -1: nothing */
 	bool cloexec;
+	bool sure;    /* what was found by the caller's number is the caller's */
 	bool told;    /* the refusal is noted */
 	bool allowed; /* by the policy; what fails then is not its doing */
 };
@@ -143,7 +146,11 @@ uint64_t call_argument(const struct call *c, int i);
 int call_dirfd(const struct call *c);
 /* Reads the row's path into c->path: 0 or -errno. */
 int call_read_path(struct call *c);
-/* Does it still wait? If not, what was read may have been another's. 0 or -ENOENT. */
+/* The caller's number, and a place in it, for looking at it by that: it could be another's
+ * already, which is not known before call_check. */
+pid_t call_number(struct call *c);
+const struct target *call_target(struct call *c);
+/* Was what was found by its number the caller's? 0 or -ENOENT. */
 int call_check(const struct call *c);
 
 /* An object in the sandbox's view. */
@@ -172,6 +179,9 @@ int object_find_name(struct call *c, int dirfd, const char *path, struct object 
 int object_look(struct object *o);
 /* The object behind a descriptor, which belongs to it from then on, also on failure. */
 int object_of_fd(struct call *c, int fd, struct object *ret);
+/* Is that a file in the sandbox which the caller may write through this descriptor? Then it
+ * was judged when it was opened, and whatever its name is now. */
+bool object_is_open_for_writing(struct call *c, int fd);
 /* An O_PATH descriptor of the object, or -errno. */
 int object_hold(const struct object *o);
 /* The same as a name below /proc, to be used with BROKER_FD_PROC. */
@@ -198,14 +208,15 @@ bool call_configures(struct call *c, struct str config);
 void call_observe(struct call *c, int64_t value);
 
 /* Opens something below the caller's directory in /proc, O_PATH: -1 with errno. */
-int call_open(const struct call *c, const char *what);
+int call_open(struct call *c, const char *what);
 void broker_changes_umask(struct broker *b, pid_t tid, int mask);
-/* A copy of the caller's descriptor, or -errno. Whose it was is known after call_check. */
-int call_take_fd(const struct call *c, int fd);
+/* A copy of the caller's descriptor, or -errno. Whose it was is known after call_check, where
+ * the caller called for the first time. */
+int call_take_fd(struct call *c, int fd);
 /* Makes the broker's umask the caller's: 0 or -errno. */
-int call_take_umask(const struct call *c);
+int call_take_umask(struct call *c);
 /* Of the caller: its session and controlling terminal as /proc/PID/stat has them. */
-int call_session(const struct call *c, int *ret_session, unsigned *ret_tty);
+int call_session(struct call *c, int *ret_session, unsigned *ret_tty);
 /* Are signals waiting for the caller? */
 bool call_has_signal(pid_t tid);
 
@@ -233,7 +244,7 @@ struct broker_waiting {
 	uint64_t id;
 	pid_t tid;
 };
-void broker_answer(const struct broker *b, struct broker_waiting to, int64_t value, int fd,
+void broker_answer(struct broker *b, struct broker_waiting to, int64_t value, int fd,
 		   bool cloexec);
 
 /* --- broker and caller on one processor ------------------------------------------------ */
@@ -246,8 +257,10 @@ struct broker_near {
 
 void broker_near_init(struct broker *b);
 /* Where that cannot be had, nothing is held, and all goes on. */
-void broker_draw_near(const struct broker *b, uint64_t id, pid_t tid, struct broker_near *ret);
+void broker_draw_near(struct broker *b, pid_t tid, struct broker_near *ret);
 void broker_let_go(const struct broker *b, const struct broker_near *near);
+/* The broker itself stays where it is until this. */
+void broker_roam(struct broker *b);
 
 /* --- the calls ---------------------------------------------------------------------- */
 

@@ -92,6 +92,8 @@ int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 	*job = (struct broker_job){ .caller = { c->notif->id, c->target.tid },
 				    .cloexec = c->cloexec,
 				    .answer = ends[0] };
+	/* It would inherit where we are kept. */
+	broker_roam(b);
 	r = start(work, theirs, &job->child);
 	if (r < 0) {
 		fd_close(&job->answer);

@@ -65,6 +65,10 @@ static int take_subject(struct call *c, int fd, struct subject *s)
 	s->fd = call_take_fd(c, fd);
 	if (s->fd < 0)
 		return s->fd;
+	if (object_is_open_for_writing(c, s->fd)) {
+		s->object.place.dir = s->fd;
+		return call_check(c);
+	}
 	/* Not before judge is it known to be the caller's: nothing is changed until then. */
 	r = object_of_fd(c, s->fd, &s->object);
 	return r < 0 ? r : judge(c, s);
@@ -93,7 +97,7 @@ static int find_subject(struct call *c, uint32_t flags, struct subject *s)
 /* --- length --------------------------------------------------------------------------------- */
 
 /* The limit on what grows is the caller's, and so is the signal. */
-static int check_length(const struct call *c, int fd, uint64_t length)
+static int check_length(struct call *c, int fd, uint64_t length)
 {
 	struct rlimit limit;
 	struct stat st;
@@ -102,7 +106,7 @@ static int check_length(const struct call *c, int fd, uint64_t length)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || length <= (uint64_t)st.st_size)
 		return 0;
-	if (prlimit(c->target.tid, RLIMIT_FSIZE, NULL, &limit) < 0)
+	if (prlimit(call_number(c), RLIMIT_FSIZE, NULL, &limit) < 0)
 		return -EACCES;
 	if (limit.rlim_cur == RLIM_INFINITY || length <= limit.rlim_cur)
 		return 0;
@@ -219,7 +223,7 @@ int64_t broker_utimensat(struct call *c)
 {
 	uint64_t at = call_argument(c, c->row->y);
 	struct timespec times[2];
-	int r = at ? target_read(c->target.tid, at, times, sizeof(times)) : 0;
+	int r = at ? target_read(call_number(c), at, times, sizeof(times)) : 0;
 
 	if (r < 0)
 		return r;
@@ -235,7 +239,7 @@ int64_t broker_utimes(struct call *c)
 	uint64_t at = call_argument(c, c->row->y);
 	struct timespec times[2];
 	struct timeval given[2];
-	int r = at ? target_read(c->target.tid, at, given, sizeof(given)) : 0;
+	int r = at ? target_read(call_number(c), at, given, sizeof(given)) : 0;
 
 	for (int i = 0; r == 0 && at && i < 2; i++) {
 		if (given[i].tv_usec < 0 || given[i].tv_usec >= 1000000)
@@ -251,7 +255,7 @@ int64_t broker_utime(struct call *c)
 	uint64_t at = call_argument(c, c->row->y);
 	int64_t given[2];
 	struct timespec times[2];
-	int r = at ? target_read(c->target.tid, at, given, sizeof(given)) : 0;
+	int r = at ? target_read(call_number(c), at, given, sizeof(given)) : 0;
 
 	if (r < 0)
 		return r;
@@ -275,10 +279,10 @@ static void free_value(struct attribute *a)
 }
 #define autoattribute __attribute__((cleanup(free_value))) struct attribute a = { .value = NULL }
 
-static int read_name(const struct call *c, struct attribute *a)
+static int read_name(struct call *c, struct attribute *a)
 {
 	char text[PATH_MAX];
-	ssize_t n = target_read_string(c->target.tid, call_argument(c, 1), text);
+	ssize_t n = target_read_string(call_number(c), call_argument(c, 1), text);
 
 	if (n == -ENAMETOOLONG || n == 0 || n > XATTR_NAME_MAX)
 		return -ERANGE;
@@ -288,7 +292,7 @@ static int read_name(const struct call *c, struct attribute *a)
 	return 0;
 }
 
-static int read_attribute(const struct call *c, struct attribute *a)
+static int read_attribute(struct call *c, struct attribute *a)
 {
 	uint64_t n = call_argument(c, 3);
 	int r;
@@ -305,7 +309,7 @@ static int read_attribute(const struct call *c, struct attribute *a)
 	a->value = malloc(n + 1);
 	if (!a->value)
 		return -ENOMEM;
-	return n ? target_read(c->target.tid, call_argument(c, 2), a->value, n) : 0;
+	return n ? target_read(call_number(c), call_argument(c, 2), a->value, n) : 0;
 }
 
 /* There is no call that takes a link by descriptor, so it is named in its directory. */
@@ -398,7 +402,7 @@ int64_t broker_ioctl(struct call *c)
 
 	if (request != FS_IOC_SETFLAGS && request != FS_IOC_FSSETXATTR)
 		return -EPERM;
-	r = target_read(c->target.tid, call_argument(c, c->row->y), value, n);
+	r = target_read(call_number(c), call_argument(c, c->row->y), value, n);
 	if (r == 0)
 		r = take_subject(c, call_dirfd(c), &s);
 	return r < 0 ? r : result(ioctl(s.fd, request, value));

@@ -83,7 +83,7 @@ int64_t broker_mknod(struct call *c)
 int64_t broker_symlink(struct call *c)
 {
 	char to[PATH_MAX];
-	ssize_t n = target_read_string(c->target.tid, call_argument(c, c->row->x), to);
+	ssize_t n = target_read_string(call_number(c), call_argument(c, c->row->x), to);
 	autoobject o = { .place.dir = -1 };
 	int r;
 
@@ -126,7 +126,7 @@ static int find_both(struct call *c, uint32_t flags, struct object *from, struct
 	};
 	int r;
 
-	target_read_strings(c->target.tid, paths, 2);
+	target_read_strings(call_number(c), paths, 2);
 	if (paths[0].n < 0)
 		return (int)paths[0].n;
 	r = find_source(c, text, flags, from);

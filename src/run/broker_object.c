@@ -37,7 +37,7 @@ int call_dirfd(const struct call *c)
 
 int call_read_path(struct call *c)
 {
-	ssize_t n = target_read_string(c->target.tid, call_argument(c, c->row->path), c->path);
+	ssize_t n = target_read_string(call_number(c), call_argument(c, c->row->path), c->path);
 
 	return n < 0 ? (int)n : 0;
 }
@@ -163,9 +163,12 @@ int object_look(struct object *o)
 static bool is_brokers_own(const struct broker *b, struct str path)
 {
 	char own[32];
-	int n = snprintf(own, sizeof(own), "/proc/%d", (int)getpid());
+	int n;
 
-	return b->in->unmounted && path_below(path, (struct str){ own, (size_t)n });
+	if (!b->in->unmounted)
+		return false;
+	n = snprintf(own, sizeof(own), "/proc/%d", (int)getpid());
+	return path_below(path, (struct str){ own, (size_t)n });
 }
 
 static int name_object(const struct broker *b, struct object *o)
@@ -192,7 +195,7 @@ static void object_init(struct object *o)
 }
 
 /* A directory of the caller's, for who may look at it but not take from it. */
-static int look_up_fd(const struct call *c, int dirfd)
+static int look_up_fd(struct call *c, int dirfd)
 {
 	char what[32];
 	int fd;
@@ -205,7 +208,7 @@ static int look_up_fd(const struct call *c, int dirfd)
 }
 
 /* Where a path starts: a descriptor of its own, or -errno. */
-static int open_base(const struct call *c, int dirfd, bool absolute)
+static int open_base(struct call *c, int dirfd, bool absolute)
 {
 	int fd;
 
@@ -297,7 +300,7 @@ static int find(struct call *c, int dirfd, const char *path, enum last_part last
 	if (r == NOT_QUICKLY) {
 		fd_close(&ret->place.dir);
 		object_init(ret);
-		r = target_resolve(&c->target, dirfd, path, last == LAST_FOLLOWED, &ret->place);
+		r = target_resolve(call_target(c), dirfd, path, last == LAST_FOLLOWED, &ret->place);
 		if (r == 0 && last != LAST_NAMED)
 			r = object_look(ret);
 	}
@@ -330,6 +333,18 @@ int object_of_fd(struct call *c, int fd, struct object *ret)
 	object_init(ret);
 	ret->place.dir = fd;
 	return name_object(c->broker, ret);
+}
+
+/* Where there are mounts, one of the sandbox's own is what only the broker opens for writing. */
+bool object_is_open_for_writing(struct call *c, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct statx st;
+
+	if (c->broker->in->unmounted || flags < 0 || flags & O_PATH ||
+	    (flags & O_ACCMODE) == O_RDONLY || look_at(fd, &st) < 0 || !is_inside(c->broker, &st))
+		return false;
+	return c->allowed = true;
 }
 
 int object_hold(const struct object *o)
@@ -419,202 +434,4 @@ int object_allow(struct call *c, const struct object *o, enum policy_op op)
 	if (object_may(c, o, op))
 		return 0;
 	return object_refuse(c, o, o->path, op == POLICY_READ ? VIOLATION_read : VIOLATION_write);
-}
-
-/* --- the caller ----------------------------------------------------------------------- */
-
-static bool read_of(pid_t tid, const char *what, char *text, size_t size)
-{
-	char path[64];
-	autoclose int fd = -1;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "%d/%s", (int)tid, what);
-	fd = openat(BROKER_FD_PROC, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, size - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	return true;
-}
-
-/* The number in a line of /proc/PID/status; 0 when there is no such line. */
-static uint64_t field(const char *status, const char *name, int base)
-{
-	const char *at = strstr(status, name);
-
-	return at ? strtoull(at + strlen(name), NULL, base) : 0;
-}
-
-static int read_umask(pid_t tid)
-{
-	char text[4096];
-	const char *at;
-
-	if (!read_of(tid, "status", text, sizeof(text)))
-		return -EACCES;
-	at = strstr(text, "\nUmask:");
-	return at ? (int)strtoul(at + sizeof("\nUmask:") - 1, NULL, 8) & 0777 : -EACCES;
-}
-
-/* --- what is kept of a caller ---------------------------------------------------------- */
-
-static void forget(struct broker_caller *k)
-{
-	fd_close(&k->proc);
-	fd_close(&k->pidfd);
-	*k = (struct broker_caller){ .proc = -1, .pidfd = -1, .umask = -1 };
-}
-
-static struct broker_caller *caller_of(const struct call *c)
-{
-	struct broker *b = c->broker;
-	struct broker_caller *k = &b->callers[c->target.tid % BROKER_CALLERS];
-	char path[16];
-
-	if (k->tid == c->target.tid)
-		return k;
-	forget(k);
-	snprintf(path, sizeof(path), "%d", (int)c->target.tid);
-	k->tid = c->target.tid;
-	k->proc = openat(BROKER_FD_PROC, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return k;
-}
-
-/* What is kept belongs to one process, for good: when that has ended, nothing can be
- * opened there, even if another one has got its number. */
-int call_open(const struct call *c, const char *what)
-{
-	struct broker_caller *k = caller_of(c);
-	int fd = openat(k->proc, what, O_PATH | O_CLOEXEC);
-
-	if (fd < 0 && (errno == ESRCH || errno == ENOENT || errno == EBADF)) {
-		forget(k);
-		k = caller_of(c);
-		fd = openat(k->proc, what, O_PATH | O_CLOEXEC);
-	}
-	if (fd >= 0)
-		k->seen = c->notif->id;
-	return fd;
-}
-
-static bool is_there(const struct call *c, const struct broker_caller *k)
-{
-	struct stat st;
-
-	return k->seen == c->notif->id || fstatat(k->proc, "status", &st, 0) == 0;
-}
-
-/* Calls of umask that may still be under way, because they were let go on: they have no
- * argument in memory. As long as there is one, umasks are read anew each time. */
-static bool is_settled(struct broker *b)
-{
-	for (size_t i = b->n_changing; i-- > 0;) {
-		int now = read_umask(b->changing[i].tid);
-
-		if (now < 0 || now == b->changing[i].umask)
-			b->changing[i] = b->changing[--b->n_changing];
-	}
-	return b->n_changing == 0 && !b->never_settles;
-}
-
-void broker_changes_umask(struct broker *b, pid_t tid, int mask)
-{
-	for (size_t i = 0; i < BROKER_CALLERS; i++)
-		b->callers[i].umask = -1;
-	if (b->n_changing == BROKER_CALLERS)
-		b->never_settles = true;
-	else
-		b->changing[b->n_changing++] = (struct broker_umask){ tid, mask };
-}
-
-int call_take_umask(const struct call *c)
-{
-	struct broker_caller *k = caller_of(c);
-	bool settled = is_settled(c->broker);
-	bool known = settled && k->umask >= 0 && is_there(c, k);
-	int mask = known ? k->umask : read_umask(c->target.tid);
-
-	if (mask < 0)
-		return mask;
-	if (settled && k->proc >= 0)
-		k->umask = mask;
-	if (mask != c->broker->umask)
-		umask((mode_t)mask);
-	c->broker->umask = mask;
-	return 0;
-}
-
-bool call_has_signal(pid_t tid)
-{
-	char text[4096];
-	uint64_t pending;
-
-	if (!read_of(tid, "status", text, sizeof(text)))
-		return false;
-	pending = field(text, "\nSigPnd:", 16) | field(text, "\nShdPnd:", 16);
-	return pending & ~field(text, "\nSigBlk:", 16) & ~field(text, "\nSigIgn:", 16);
-}
-
-int call_session(const struct call *c, int *ret_session, unsigned *ret_tty)
-{
-	char text[1024], *at;
-	int session, tty;
-
-	if (!read_of(c->target.tid, "stat", text, sizeof(text)))
-		return -EACCES;
-	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1, " %*c %*d %*d %d %d", &session, &tty) != 2)
-		return -EACCES;
-	*ret_session = session;
-	*ret_tty = (unsigned)tty;
-	return 0;
-}
-
-/* *ret_own: it ends with the thread itself, so that one which still works is still the
- * caller's. */
-static int open_pidfd(pid_t tid, bool *ret_own)
-{
-	char text[4096];
-	/* PIDFD_THREAD, 6.9: before it only the first thread of a process has one. */
-	int fd = (int)syscall(SYS_pidfd_open, tid, O_EXCL);
-
-	*ret_own = true;
-	if (fd >= 0 || errno != EINVAL)
-		return fd;
-	fd = (int)syscall(SYS_pidfd_open, tid, 0);
-	if (fd >= 0 || errno != EINVAL || !read_of(tid, "status", text, sizeof(text)))
-		return fd;
-	*ret_own = false;
-	return (int)syscall(SYS_pidfd_open, (pid_t)field(text, "\nTgid:", 10), 0);
-}
-
-static int take_fd(struct broker_caller *k, int fd)
-{
-	bool own = true;
-	int got;
-
-	if (k->pidfd < 0)
-		k->pidfd = open_pidfd(k->tid, &own);
-	got = k->pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, k->pidfd, fd, 0);
-	if (got < 0)
-		got = -errno;
-	/* The number of a thread can become another process's while its own process lives. */
-	if (!own)
-		fd_close(&k->pidfd);
-	return got;
-}
-
-int call_take_fd(const struct call *c, int fd)
-{
-	int got = take_fd(caller_of(c), fd);
-
-	/* What is kept was another's, who has ended. */
-	if (got == -ESRCH) {
-		forget(caller_of(c));
-		got = take_fd(caller_of(c), fd);
-	}
-	if (got >= 0 && caller_of(c)->pidfd >= 0)
-		caller_of(c)->seen = c->notif->id;
-	return got < 0 && got != -EBADF ? -EACCES : got;
 }

@@ -63,8 +63,8 @@ static int bind_named(struct call *c, int fd, const struct object *o, struct add
 	size_t n = strlen(o->place.name);
 	autoclose int base = -1;
 
-	if (target_has_no_links(&c->target, AT_FDCWD, c->path)) {
-		base = target_open_cwd(&c->target);
+	if (target_has_no_links(call_target(c), AT_FDCWD, c->path)) {
+		base = target_open_cwd(call_target(c));
 		if (base < 0)
 			return base;
 		return bind_in(base, fd, a);
@@ -94,7 +94,7 @@ static int64_t bind_path(struct call *c, int fd, struct address *a)
 }
 
 /* The row's x: address, y: its length. 0 or -errno. */
-static int read_address(const struct call *c, struct address *ret)
+static int read_address(struct call *c, struct address *ret)
 {
 	int32_t n = (int32_t)call_argument(c, c->row->y);
 	int r;
@@ -102,7 +102,7 @@ static int read_address(const struct call *c, struct address *ret)
 	if (n < 0 || (size_t)n > sizeof(ret->at.room))
 		return -EINVAL;
 	ret->n = (socklen_t)n;
-	r = n ? target_read(c->target.tid, call_argument(c, c->row->x), &ret->at, (size_t)n) : 0;
+	r = n ? target_read(call_number(c), call_argument(c, c->row->x), &ret->at, (size_t)n) : 0;
 	return r < 0 ? r : call_check(c);
 }
 

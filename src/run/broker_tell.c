@@ -36,7 +36,7 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 	if (object.n >= sizeof(m.object))
 		return;
 	memcpy(m.object, object.p, object.n);
-	target_program(c->target.tid, m.program, sizeof(m.program));
+	target_program(call_number(c), m.program, sizeof(m.program));
 	/* What was read belonged to somebody who is gone. */
 	if (call_check(c) == 0)
 		send_message(&m, object.n);

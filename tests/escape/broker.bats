@@ -131,6 +131,24 @@ unchanged() {
 	unchanged fchmod deep/.conf
 }
 
+@test "a descriptor that may be written changes its own file, and the number that follows none" {
+	run cordon run -q -p strict -- /usr/bin/python3 -c '
+import os
+fd = os.open("own", os.O_WRONLY | os.O_CREAT)
+os.fchmod(fd, 0o640), os.utime(fd, (1, 2))
+kept = os.open("deep/.conf", os.O_RDONLY)
+os.dup2(kept, fd)
+for change in (lambda: os.fchmod(fd, 0o666), lambda: os.utime(fd, (1, 2))):
+    try:
+        change()
+    except OSError:
+        continue
+    raise SystemExit("changed")'
+	assert_status 0
+	assert_equal "$(stat -c '%a %X %Y' own)" "640 1 2"
+	assert_equal "$(stat -c %a deep/.conf)" 644
+}
+
 @test "H19 a descriptor got for reading, or for nothing, is not opened for writing" {
 	unchanged reopen path deep/.conf
 	unchanged reopen read deep/.conf
@@ -190,6 +208,12 @@ unchanged() {
 	run cordon run -q -p strict -- sh -c 'echo y >/proc/self/fd/0' <"$OUTSIDE/in"
 	[ "$status" -ne 0 ] || fail "written" "$(outcome)"
 	assert_equal "$(cat "$OUTSIDE/in")" x
+	chmod 600 "$OUTSIDE/in"
+	# Handed in to be written, too: its mode is still not the command's.
+	run cordon run -q -p strict -- /usr/bin/python3 -c 'import os; os.fchmod(0, 0o666)' <>"$OUTSIDE/in"
+	assert_contains PermissionError
+	assert_status 1
+	assert_equal "$(stat -c %a "$OUTSIDE/in")" 600
 }
 
 @test "H49 a process that cannot be looked at gets no hidden name either" {
