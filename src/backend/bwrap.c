@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/linux/wrapper.h"
 #include "backend/list.h"
 #include "base/fd.h"
 
@@ -231,18 +232,18 @@ static void bwrap_claims(const struct caps *caps, struct claims *ret)
 		OP_UNSHARE_IPC,	 OP_UNSHARE_UTS,   OP_UNSHARE_CGROUP,  OP_ROOT_EMPTY,
 		OP_ROOT_HOST,	 OP_SYMLINK,	   OP_BIND_RO,	       OP_BIND_RW,
 		OP_HIDE_FILE,	 OP_HIDE_DIR,	   OP_TMPFS,	       OP_PROC,
-		OP_DEV,		 OP_SOCKET,	   OP_COVER_SOCKETS,   OP_KEEP_METADATA,
+		OP_DEV,		 OP_SOCKET,	   OP_COVER_SOCKETS,
 		OP_LIMIT,	 OP_SESSION,	   OP_DIE_WITH_PARENT, OP_DROP_CAPS,
 		OP_NO_NEW_PRIVS, OP_ENV_CLEAR,	   OP_ENV_SET,	       OP_CHDIR,
 		OP_CACHE,	 OP_SHARED_TMP,
 	};
 
-	(void)caps;
 	*ret = (struct claims){ .enforces_op = bwrap_enforces_op };
 	for (size_t i = 0; i < OP_KIND_COUNT; i++)
 		ret->missing[i] = CAP_COUNT;
 	for (size_t i = 0; i < sizeof(done) / sizeof(done[0]); i++)
 		ret->enforces[done[i]] = true;
+	ret->enforces[OP_KEEP_METADATA] = wrapper_keeps_metadata(caps);
 }
 
 static int bwrap_available(const struct caps *caps, struct cordon_error *err)
@@ -409,7 +410,10 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 		r = build_argv(a, in, &args, ret, err);
 	ret->program = in->caps->bwrap_path;
 	ret->envp = no_variables;
+	ret->bare_streams = true;
 	ret->wrappers = 2; /* bwrap outside and its pid 1 inside */
+	if (r == 0)
+		r = wrapper_prepare(a, ret, err);
 	/* Ctrl-C is for the command: bubblewrap would die of it and take all with it. */
 	vec_each(op, &in->plan->ops)
 		ret->new_session |= op->kind == OP_SESSION;

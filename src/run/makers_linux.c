@@ -3,6 +3,7 @@
 #include "run/broker.h"
 #include "run/egress.h"
 #include "run/guard.h"
+#include "run/inlet.h"
 #include "run/names.h"
 #include "run/outlet.h"
 #include "run/terminal.h"
@@ -14,5 +15,6 @@ part_maker_fn *const part_makers[] = {
 	names_make,
 	terminal_make,
 	outlet_make,
+	inlet_make,
 	NULL,
 };

@@ -321,13 +321,33 @@ static CHILD_SAFE int open_veils(struct mounter *w)
  * is written to all the same. */
 #define DEVICE_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY)
 
+static CHILD_SAFE int clone_device(const char *path)
+{
+	int tree = native_clone_tree(AT_FDCWD, path);
+
+	return tree < 0 || native_set_attributes(tree, DEVICE_ATTRIBUTES, 0) == 0 ? tree : -1;
+}
+
 static CHILD_SAFE int open_devices(struct mounter *w)
 {
 	for (size_t i = 0; i < DEVICES; i++) {
-		w->devices[i] = native_clone_tree(AT_FDCWD, device_nodes[i].path);
-		if (w->devices[i] < 0 ||
-		    native_set_attributes(w->devices[i], DEVICE_ATTRIBUTES, 0) < 0)
+		w->devices[i] = clone_device(device_nodes[i].path);
+		if (w->devices[i] < 0)
 			return fail(w, "cannot take", device_nodes[i].path);
+	}
+	return 0;
+}
+
+CHILD_SAFE int native_seal_devices(int error_fd)
+{
+	for (size_t i = 0; i < DEVICES; i++) {
+		const char *path = device_nodes[i].path;
+		int tree = clone_device(path), target = open(path, O_PATH | O_CLOEXEC);
+
+		if (tree < 0 || target < 0 || attach(tree, target) < 0)
+			return native_fail(error_fd, STAGE, "cannot make read-only", path);
+		close(target);
+		close(tree);
 	}
 	return 0;
 }

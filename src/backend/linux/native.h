@@ -175,6 +175,8 @@ CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd);
 /* A mount of its own of what is there, links not followed: a descriptor or -1. */
 CHILD_SAFE int native_clone_tree(int dir, const char *path);
 CHILD_SAFE int native_set_attributes(int tree, uint64_t attributes, unsigned flags);
+/* The host's device nodes where they are, read-only in the mounts of this process. */
+CHILD_SAFE int native_seal_devices(int error_fd);
 /* In the host's mounts; and when the command has ended, so that the caller's stream is where
  * the command left it. */
 CHILD_SAFE int native_seal_streams(struct native *n, int error_fd);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mount namespace around bubblewrap. */
+#include "backend/linux/wrapper.h"
+
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "backend/linux/native.h"
+
+static bool may_mount(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	return syscall(SYS_capget, &header, data) == 0 &&
+	       data[0].effective & 1u << CAP_SYS_ADMIN;
+}
+
+bool wrapper_keeps_metadata(const struct caps *caps)
+{
+	return geteuid() != 0 || (caps->value[CAP_MOUNTNS] && caps->value[CAP_OPEN_TREE] &&
+				  caps->value[CAP_MOUNT_SETATTR] && may_mount());
+}
+
+/* What is mounted on the host meanwhile still shows, as bubblewrap has it. */
+static CHILD_SAFE int become_wrapper(void *data, int error_fd)
+{
+	struct native *n = data;
+	int r;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		return native_fail(error_fd, "mount", "cannot make private", "/");
+	r = native_seal_devices(error_fd);
+	if (r == 0)
+		r = native_seal_streams(n, error_fd);
+	if (r == 0)
+		r = spawn_child_enter(&n->command, error_fd);
+	return r < 0 ? r : spawn_child_exec(&n->command, error_fd);
+}
+
+int wrapper_prepare(struct arena *a, struct launch *launch, struct cordon_error *err)
+{
+	struct native *n;
+
+	if (geteuid() != 0 || !may_mount())
+		return 0;
+	n = arena_new(a, struct native);
+	if (!n)
+		return err_nomem(err, "bwrap");
+	launch->clone_flags = CLONE_NEWNS;
+	launch->child = become_wrapper;
+	launch->child_data = n;
+	launch->command = &n->command;
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* There is no bubblewrap here: its options are only printed. */
+#include "backend/linux/wrapper.h"
+
+bool wrapper_keeps_metadata(const struct caps *caps)
+{
+	(void)caps;
+	return false;
+}
+
+int wrapper_prepare(struct arena *a, struct launch *launch, struct cordon_error *err)
+{
+	(void)a;
+	(void)launch;
+	(void)err;
+	return 0;
+}
