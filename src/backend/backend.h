@@ -48,6 +48,7 @@ struct launch {
 	bool brokered;		/* listener and namespaces are for a broker */
 	struct launch_companion *companion; /* the broker is made by the child; NULL: it is not */
 	bool broker_hides;	/* only the broker hides what is denied in writable trees */
+	bool broker_connects;	/* only the broker tells one unix socket from another */
 	uint64_t keep_caps;	/* what the command keeps of root's rights */
 	size_t survivors;	/* filled by confirm: what outlived the command and was ended */
 	int heard;		/* enum seccomp_filter: the filter for whose refusals the

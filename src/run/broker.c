@@ -347,6 +347,7 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 				       .report = policy_number(in->plan->policy, KEY_REPORT),
 				       .hides = plan_find_op(in->plan, OP_HIDE_GLOB) ||
 						in->launch->broker_hides,
+				       .connects = in->launch->broker_connects,
 				       .unmounted = in->launch->companion,
 				       .tmp = in->launch->scratch ? str_of(in->launch->scratch)
 								  : STR("") };

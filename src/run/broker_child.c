@@ -352,7 +352,10 @@ static int become(struct broker *b, int error_fd)
 	r = read_mounts(b, error_fd);
 	if (r < 0)
 		return r;
-	errno = -seccomp_install(seccomp_program(SECCOMP_FILTER_broker, SECCOMP_ARCH_NATIVE), 0);
+	errno = -seccomp_install(seccomp_program(b->in->connects ? SECCOMP_FILTER_broker_connects
+								 : SECCOMP_FILTER_broker,
+						 SECCOMP_ARCH_NATIVE),
+				 0);
 	return errno ? fail(error_fd, "cannot confine itself") : 0;
 }
 

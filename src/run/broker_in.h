@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/path.h"
 #include "plan/plan.h"
@@ -57,6 +58,7 @@ struct broker_input {
 	bool lists_hosts;	   /* the supervisor has to know of connections first */
 	bool learns;		   /* what is allowed is told, too */
 	bool hides;		   /* reading is carried out, too: else nothing would hide it */
+	bool connects;		   /* so is connecting: else every unix socket were open */
 	/* There are no namespaces: it is in the command's own Landlock domain, has no capability,
 	 * and what the plan has of the sandbox's own is the host's. */
 	bool unmounted;
@@ -75,6 +77,7 @@ void broker_companion(void *data, int control_fd, int error_fd, pid_t command);
 #define BROKER_CALLERS 32
 
 struct broker_job;
+struct broker_sockets; /* that the command has bound itself */
 
 /* What is kept of who called before. */
 struct broker_caller {
@@ -111,6 +114,7 @@ struct broker {
 	bool never_settles;
 	struct broker_job *jobs[BROKER_JOBS_MAX];
 	size_t n_jobs;
+	struct broker_sockets *sockets; /* NULL: none */
 	struct notify_pace pace;
 };
 
@@ -227,8 +231,11 @@ bool call_has_signal(pid_t tid);
  * BROKER_LATER or -errno. */
 struct broker_work {
 	int64_t (*work)(const struct broker_work *work, int *ret_fd);
-	int fd; /* belongs to the job from then on */
+	int fd; /* belongs to the job from then on, and so does the next */
+	int to; /* -1: none */
 	int flags;
+	const void *address; /* as long as the call is served */
+	socklen_t address_n;
 };
 int64_t broker_begin_job(struct call *c, const struct broker_work *work);
 int broker_job_fd(const struct broker_job *job);

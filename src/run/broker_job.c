@@ -23,7 +23,7 @@
 /* The kernel's own: restart the call, or say EINTR, as the handler was installed. */
 #define RESTART 512
 
-enum { JOB_FD_WORK = BROKER_FD_PROC + 1, JOB_FD_ANSWER };
+enum { JOB_FD_WORK = BROKER_FD_PROC + 1, JOB_FD_ANSWER, JOB_FD_TO };
 
 struct broker_job {
 	struct broker_waiting caller;
@@ -45,6 +45,7 @@ static int job_child(void *data, int error_fd)
 
 	close(error_fd);
 	work.fd = JOB_FD_WORK;
+	work.to = work.to < 0 ? -1 : JOB_FD_TO;
 	value = work.work(&work, &fd);
 	fd_send(JOB_FD_ANSWER, &value, sizeof(value), fd);
 	_exit(0);
@@ -56,6 +57,7 @@ static int start(const struct broker_work *work, int answer, struct spawned *ret
 		{ BROKER_FD_PROC, BROKER_FD_PROC },
 		{ work->fd, JOB_FD_WORK },
 		{ answer, JOB_FD_ANSWER },
+		{ work->to, JOB_FD_TO },
 	};
 	struct broker_work copy = *work;
 	struct spawn_request request = {
@@ -64,7 +66,7 @@ static int start(const struct broker_work *work, int answer, struct spawned *ret
 		.child_data = &copy,
 		.die_with_parent = true,
 		.fds = fds,
-		.n_fds = sizeof(fds) / sizeof(fds[0]),
+		.n_fds = sizeof(fds) / sizeof(fds[0]) - (work->to < 0),
 	};
 	struct cordon_error ignored;
 
@@ -75,6 +77,7 @@ int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 {
 	struct broker *b = c->broker;
 	autoclose int held __attribute__((unused)) = work->fd;
+	autoclose int to __attribute__((unused)) = work->to;
 	autoclose int theirs = -1;
 	struct broker_job *job;
 	int ends[2], r;

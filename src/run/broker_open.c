@@ -118,6 +118,7 @@ static int64_t begin_slowly(struct call *c, const struct opening *q)
 {
 	struct broker_work work = {
 		.work = open_slowly,
+		.to = -1,
 		.flags = (q->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_NOCTTY,
 	};
 

@@ -4,15 +4,18 @@
  * because which kind it is stands in memory that can change; only those with a path are
  * judged.
  *
- * connect: whoever connects is seen by the other end, and held back by Landlock, so it has
- * to be the caller. It is looked at, and the kernel goes on: what a mount covers stays out
- * of reach, a socket that the host makes meanwhile is guarded.
+ * connect: whoever connects is seen by the other end, and held back by Landlock, so it had
+ * better be the caller. It is looked at, and the kernel goes on: what a mount covers stays
+ * out of reach, a socket that the host makes meanwhile is guarded. Without mounts nothing is
+ * covered, and where unix sockets can be made all is carried out here: what the address says,
+ * and which socket it is, can change.
  */
 #include "run/broker_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -41,6 +44,14 @@ static bool has_path(const struct address *a, char path[PATH_MAX])
 	memcpy(path, a->at.un.sun_path, n);
 	path[n] = '\0';
 	return true;
+}
+
+/* Of an object that is held: the link of /proc, where our working directory is, leads to it. */
+static void address_of(int fd, struct address *ret)
+{
+	ret->at.un = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	object_link(fd, ret->at.un.sun_path);
+	ret->n = sizeof(ret->at.un);
 }
 
 static int bind_in(int dir, int fd, const struct address *a)
@@ -77,6 +88,55 @@ static int bind_named(struct call *c, int fd, const struct object *o, struct add
 	return bind_in(o->place.dir, fd, a);
 }
 
+/* --- the command's own -------------------------------------------------------------------- */
+
+/* So many that it has bound are known; it does not reach the ones before. */
+#define OWN_MAX 1024
+
+struct broker_sockets {
+	struct statx known[OWN_MAX];
+	size_t count;
+};
+
+static bool is_same(const struct statx *a, const struct statx *b)
+{
+	/* A number that was given away again has another birth. */
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor && a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
+	       a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
+}
+
+static int look_at(int dir, const char *name, struct statx *ret)
+{
+	return statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME, ret);
+}
+
+/* Without memory it is not known, and not reached. */
+static void note_own(struct broker *b, const struct object *o)
+{
+	struct statx st;
+
+	if (!b->in->connects || look_at(o->place.dir, o->place.name, &st) < 0)
+		return;
+	if (!b->sockets)
+		b->sockets = calloc(1, sizeof(*b->sockets));
+	if (b->sockets)
+		b->sockets->known[b->sockets->count++ % OWN_MAX] = st;
+}
+
+static bool is_own(const struct broker *b, int fd)
+{
+	size_t n = b->sockets ? b->sockets->count : 0;
+	struct statx st;
+
+	if (!n || look_at(fd, "", &st) < 0)
+		return false;
+	for (size_t i = 0; i < n && i < OWN_MAX; i++)
+		if (is_same(&b->sockets->known[i], &st))
+			return true;
+	return false;
+}
+
 static int64_t bind_path(struct call *c, int fd, struct address *a)
 {
 	autoobject o = { .place.dir = -1 };
@@ -90,7 +150,11 @@ static int64_t bind_path(struct call *c, int fd, struct address *a)
 		r = call_take_umask(c);
 	if (r == 0)
 		r = call_check(c);
-	return r < 0 ? r : bind_named(c, fd, &o, a);
+	if (r == 0)
+		r = bind_named(c, fd, &o, a);
+	if (r == 0)
+		note_own(c->broker, &o);
+	return r;
 }
 
 /* The row's x: address, y: its length. 0 or -errno. */
@@ -127,6 +191,111 @@ int64_t broker_bind(struct call *c)
 
 /* --- connect ------------------------------------------------------------------------------ */
 
+static bool is_named(const struct broker *b, struct str path)
+{
+	vec_each(op, &b->in->plan->ops)
+		if (op->kind == OP_SOCKET && str_eq(op->path, path))
+			return true;
+	return false;
+}
+
+static int64_t connect_slowly(const struct broker_work *w, int *ret_fd)
+{
+	struct address a = { .n = w->address_n };
+
+	(void)ret_fd;
+	if (w->to < 0)
+		memcpy(&a.at, w->address, w->address_n);
+	else
+		address_of(w->to, &a);
+	return connect(w->fd, &a.at.any, a.n) < 0 ? -errno : 0;
+}
+
+/* What is not known at once takes a job. A unix socket connects at once or not at all while
+ * there is room for it; for a moment, then, the caller's does not block. */
+static int connect_quickly(int fd, const struct address *a, bool path)
+{
+	int flags = fcntl(fd, F_GETFL), r;
+
+	if (flags < 0)
+		return -errno;
+	if (flags & O_NONBLOCK)
+		return connect(fd, &a->at.any, a->n) < 0 ? -errno : 0;
+	if (!path)
+		return -EAGAIN;
+	if (fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	r = connect(fd, &a->at.any, a->n) < 0 ? -errno : 0;
+	if (fcntl(fd, F_SETFL, flags) < 0)
+		_exit(1);
+	return r;
+}
+
+/* to: what is connected to, -1: it is in the address. Closes both. */
+static int64_t connect_for(struct call *c, int fd, int to, struct address *a)
+{
+	struct broker_work work = {
+		.work = connect_slowly, .fd = fd, .to = to, .address = a, .address_n = a->n
+	};
+	bool waits;
+	int r;
+
+	if (to >= 0)
+		address_of(to, a);
+	r = call_check(c);
+	if (r == 0)
+		r = connect_quickly(fd, a, to >= 0);
+	waits = r == -EAGAIN && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	if (waits)
+		return broker_begin_job(c, &work);
+	fd_close(&fd);
+	fd_close(&to);
+	return r;
+}
+
+/* The very socket that is judged is connected to, whatever its name leads to meanwhile. */
+static int64_t connect_path_for(struct call *c, int fd, struct address *a)
+{
+	autoclose int own = fd;
+	autoclose int to = -1;
+	autoobject o = { .place.dir = -1 };
+	autoobject held = { .place.dir = -1 };
+	int r = object_find(c, AT_FDCWD, c->path, true, &o);
+
+	if (r == 0 && !o.exists)
+		r = -ENOENT;
+	if (r == 0)
+		r = to = object_hold(&o);
+	if (r < 0)
+		return r;
+	r = object_of_fd(c, fcntl(to, F_DUPFD_CLOEXEC, BROKER_FD_END), &held);
+	if (r < 0)
+		return r;
+	if (!S_ISSOCK(held.mode))
+		return -ECONNREFUSED;
+	if (!is_named(c->broker, held.path) && !is_own(c->broker, to)) {
+		call_tell(c, BROKER_REFUSED, VIOLATION_connect, held.path, EACCES);
+		return -EACCES;
+	}
+	return connect_for(c, steal_fd(&own), steal_fd(&to), a);
+}
+
+static int64_t connect_on_behalf(struct call *c)
+{
+	struct address a = { .n = 0 };
+	int fd = call_take_fd(c, call_dirfd(c)), r;
+
+	if (fd < 0)
+		return fd;
+	r = read_address(c, &a);
+	if (r == 0 && has_path(&a, c->path))
+		return connect_path_for(c, fd, &a);
+	if (r == 0)
+		return connect_for(c, fd, -1, &a);
+	fd_close(&fd);
+	return r;
+}
+
 static int64_t connect_path(struct call *c)
 {
 	autoobject o = { .place.dir = -1 };
@@ -149,8 +318,11 @@ static int64_t connect_path(struct call *c)
 int64_t broker_connect(struct call *c)
 {
 	struct address a = { .n = 0 };
-	int r = read_address(c, &a);
+	int r;
 
+	if (c->broker->in->connects)
+		return connect_on_behalf(c);
+	r = read_address(c, &a);
 	if (r < 0)
 		return r;
 	if (has_path(&a, c->path))

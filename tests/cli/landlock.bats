@@ -65,7 +65,7 @@ setup() {
 	assert_json '.enforced | index("files") | not'
 }
 
-@test "naming one unix socket opens all, so that is not claimed" {
+@test "without a broker naming one unix socket opens all, so that is not claimed" {
 	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' s
 	run -0 cordon run --json --backend landlock --fallback degrade --allow-unix "$WORKDIR/s" -- true
 	output=$(sed -n '/^{/,$p' <<<"$output")

@@ -12,6 +12,11 @@ setup() {
 	needs_enforced exact "no broker without namespaces" "${FLAGS[@]}"
 }
 
+teardown() {
+	[ -z "${SHORT:-}" ] || rm -rf "$SHORT"
+	escape_teardown
+}
+
 # strict_run FLAGS... -- COMMAND...
 strict_run() {
 	run --separate-stderr cordon run -q -p strict "${FLAGS[@]}" "$@"
@@ -188,4 +193,92 @@ new"
 	run --separate-stderr cordon run -q -p strict "${FLAGS[@]}" --fallback degrade --share-tmp shared --json -- \
 		true
 	assert_json '.protect == "guard" and .exit_code == 0 and (.degraded | index("exact"))'
+}
+
+# Servers listen on s, which is named, and on t, which is not.
+short_sockets() {
+	SHORT=$(mktemp -d "$(ground)/s.XXXX")
+	for name in s t; do
+		start_server unix "$SHORT/$name"
+	done
+	FLAGS+=(--allow-unix "$SHORT/s")
+	PROFILES=strict
+}
+
+@test "H58 a unix socket that is named is reached, and no other of the host" {
+	short_sockets
+	strict_run --json -- ./attack connect unix "$SHORT/s"
+	assert_json '.exit_code == 0 and (.enforced | index("unix-sockets"))'
+	strict_run --json -- ./attack connect unix "$SHORT/t"
+	assert_json '.exit_code == 10'
+	assert_json '[.violations[] | [.op, .source, .object]] == [["connect", "broker", "'"$SHORT"'/t"]]'
+	ln -s "$SHORT/t" link
+	inside connect unix link
+	inside connect unix "/proc/self/cwd/link"
+	bare connect unix link
+	inside sendto unix-dgram "$SHORT/t"
+	start_server abstract "cordon-escape-$SECRET"
+	inside connect abstract "cordon-escape-$SECRET"
+	bare connect abstract "cordon-escape-$SECRET"
+}
+
+@test "H58 a socket of the host in the workdir is not reached by any name it is given" {
+	short_sockets
+	mkdir "$SHORT/w"
+	cp attack "$SHORT/w"
+	cd "$SHORT/w"
+	start_server unix "$SHORT/w/u"
+	inside connect unix u
+	strict_run -- sh -c 'mv u v; ln v x; ./attack connect unix v || ./attack connect unix x'
+	assert_equal "$status" 10
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+}
+
+@test "H14 H48 the socket changes while it is looked at" {
+	short_sockets
+	for how in memory link; do
+		inside swap-socket "${CORDON_RACE_MS:-700}" $how "$SHORT/s" "$SHORT/t"
+		bare swap-socket 20000 $how "$SHORT/s" "$SHORT/t"
+	done
+}
+
+@test "sockets of the command's own, with a queue that is full, and the network work beside a named one" {
+	short_sockets
+	strict_run -- /usr/bin/python3 - <<-'END'
+		import socket, threading
+		server = socket.socket(socket.AF_UNIX)
+		server.bind("own")
+		server.listen(1)
+		taken = []
+		def take():
+		    for i in range(6):
+		        taken.append(server.accept())
+		clients = [socket.socket(socket.AF_UNIX) for i in range(6)]
+		clients[0].connect("own")
+		clients[1].setblocking(False)
+		clients[1].connect("own")
+		clients[2].setblocking(False)
+		try:
+		    clients[2].connect("own")
+		except BlockingIOError:
+		    clients[2].setblocking(True)
+		waits = threading.Thread(target=lambda: [c.connect("own") for c in clients[2:]])
+		waits.start()
+		take()
+		waits.join()
+		assert len(taken) == 6 and all(c.getblocking() for c in clients[2:])
+		for where, wanted in (("none", FileNotFoundError), ("attack", ConnectionRefusedError)):
+		    try:
+		        socket.socket(socket.AF_UNIX).connect(where)
+		    except wanted:
+		        continue
+		    raise SystemExit(where)
+	END
+	assert_status 0
+	start_server tcp 0
+	strict_run --allow-network -- ./attack connect tcp "$PORT"
+	assert_status 0
+	strict_run --allow-network -- ./attack connect tcp 1
+	assert_status 10
+	assert_contains refused
 }

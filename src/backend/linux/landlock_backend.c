@@ -32,6 +32,7 @@
 /* Before it, truncate(2) is not checked: files that are only readable could be emptied. */
 #define ABI_TRUNCATE 3
 #define ABI_NETWORK 4
+#define ABI_SCOPES 6
 
 /* What keeps a broker from being there; CAP_COUNT: nothing. */
 static enum cap lacks_for_broker(const struct caps *caps)
@@ -61,6 +62,13 @@ static bool is_brokered(const struct plan *plan, const struct caps *caps)
 	       lacks_for_broker(caps) == CAP_COUNT;
 }
 
+/* Sockets without a path are Landlock's to tell apart. */
+static bool connects_by_broker(const struct plan *plan, const struct caps *caps)
+{
+	return plan_find_op(plan, OP_SOCKET) && is_brokered(plan, caps) &&
+	       caps->value[CAP_SECCOMP] && caps->value[CAP_LANDLOCK] >= ABI_SCOPES;
+}
+
 static bool needs_broker(enum op_kind kind)
 {
 	return kind == OP_EXACT || kind == OP_GUARD_HIDDEN || kind == OP_GUARD_GLOB ||
@@ -78,11 +86,11 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 {
 	if (needs_broker(op->kind))
 		return is_brokered(plan, caps);
-	/* One socket cannot be told from another: where one is named all are open. */
-	if (op->kind == OP_COVER_SOCKETS || op->kind == OP_KNOW_SOCKETS)
-		return !plan_find_op(plan, OP_SOCKET);
-	if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET)
-		return !plan_find_op(plan, OP_SOCKET);
+	/* Without a broker one socket cannot be told from another: where one is named all are
+	 * open. */
+	if (op->kind == OP_COVER_SOCKETS || op->kind == OP_KNOW_SOCKETS ||
+	    (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET))
+		return !plan_find_op(plan, OP_SOCKET) || connects_by_broker(plan, caps);
 	if (op->kind == OP_CACHE)
 		return unmounted_cache(plan, op);
 	/* Where no socket can be made nobody gets as far as naming a host. */
@@ -153,6 +161,8 @@ static void prepare_filters(struct native *n, const struct launch_input *in, str
 		native_add_filter(n, SECCOMP_FILTER_noinet);
 	if (!plan_find_op(plan, OP_SOCKET))
 		native_add_filter(n, SECCOMP_FILTER_nounix);
+	else if (launch->broker_connects)
+		native_add_filter(n, SECCOMP_FILTER_unixstreams);
 	if (plan_find_op(plan, OP_NO_PTRACE))
 		native_add_filter(n, SECCOMP_FILTER_noptrace);
 	if (plan_find_op(plan, OP_NOEXEC))
@@ -213,6 +223,7 @@ static int prepare_broker(struct arena *a, const struct launch_input *in, struct
 	int r = native_prepare_companion(a, n, launch, err);
 
 	launch->broker_hides = options.hides;
+	launch->broker_connects = connects_by_broker(in->plan, in->caps);
 	return r < 0 ? r : grants_collect(a, in->plan, &options, &n->inner, err);
 }
 

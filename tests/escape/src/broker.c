@@ -90,7 +90,8 @@ static enum outcome do_blind(int argc, char **argv)
 struct race {
 	volatile bool stop;
 	const char *plain, *guarded;
-	char text[128]; /* what the memory race changes */
+	char text[128]; /* what the memory race changes, unless it is in the address */
+	struct sockaddr_un address;
 	int fds[3];	/* plain, guarded, and the number that is both */
 };
 
@@ -117,12 +118,13 @@ static struct timespec in_ms(long ms)
 static void *swap_memory(void *data)
 {
 	struct race *r = data;
+	volatile char *at = r->address.sun_family ? r->address.sun_path : r->text;
 
 	while (!r->stop) {
 		for (size_t i = 0; i <= strlen(r->plain); i++)
-			((volatile char *)r->text)[i] = r->plain[i];
+			at[i] = r->plain[i];
 		for (size_t i = 0; i <= strlen(r->guarded); i++)
-			((volatile char *)r->text)[i] = r->guarded[i];
+			at[i] = r->guarded[i];
 	}
 	return NULL;
 }
@@ -336,6 +338,41 @@ static enum outcome do_swap_dirfd(int argc, char **argv)
 	return finish(&r, thread, won);
 }
 
+/* Who answers says which one it is. */
+static bool reaches(const struct race *r)
+{
+	struct sockaddr_un peer = { 0 };
+	socklen_t n = sizeof(peer);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	bool won = connect(fd, (const struct sockaddr *)&r->address, sizeof(r->address)) == 0 &&
+		   getpeername(fd, (struct sockaddr *)&peer, &n) == 0 &&
+		   strcmp(peer.sun_path, r->guarded) == 0;
+
+	close(fd);
+	return won;
+}
+
+/* swap-socket MS memory|link PLAIN GUARDED: what is connected to changes, in the address or by a
+ * link that is named there. */
+static enum outcome do_swap_socket(int argc, char **argv)
+{
+	struct timespec end = in_ms(number(argument(argc, argv, 0)));
+	bool by_link = strcmp(argument(argc, argv, 1), "link") == 0;
+	static struct race r;
+	pthread_t thread;
+	bool won = false;
+
+	r.plain = argument(argc, argv, 2);
+	r.guarded = argument(argc, argv, 3);
+	r.address.sun_family = AF_UNIX;
+	strncpy(r.address.sun_path, by_link ? "hop" : r.plain, sizeof(r.address.sun_path) - 1);
+	if (pthread_create(&thread, NULL, by_link ? swap_link : swap_memory, &r) != 0)
+		return cannot("start a thread");
+	while (!won && goes_on(&end))
+		won = reaches(&r);
+	return finish(&r, thread, won);
+}
+
 const struct attack broker_attacks[] = {
 	{ "fd-change", do_fd_change },
 	{ "reopen", do_reopen },
@@ -346,5 +383,6 @@ const struct attack broker_attacks[] = {
 	{ "swap-directory", do_swap_directory },
 	{ "swap-fd", do_swap_fd },
 	{ "swap-dirfd", do_swap_dirfd },
+	{ "swap-socket", do_swap_socket },
 	{ 0 },
 };

@@ -6,6 +6,7 @@
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,8 @@ static enum outcome do_serve(int argc, char **argv)
 	struct timeval forever = { 0 };
 	FILE *ready, *hits = fopen(argument(argc, argv, 3), "a");
 
+	/* Some come and go. */
+	signal(SIGPIPE, SIG_IGN);
 	if (!hits || fd < 0 || bind(fd, &a.any, n) < 0 || (stream && listen(fd, 5) < 0) ||
 	    getsockname(fd, &a.any, &size) < 0)
 		return cannot("serve");
@@ -85,7 +88,7 @@ static enum outcome do_serve(int argc, char **argv)
 
 		if (stream) {
 			fputs("hit\n", hits);
-			if (write(peer, "y", 1) < 0)
+			if (write(peer, "y", 1) < 0 && errno != EPIPE)
 				perror("write");
 			close(peer);
 		} else if (recvfrom(fd, &byte, 1, 0, &a.any, &from) >= 0) {
