@@ -259,9 +259,15 @@ for change in (lambda: os.fchmod(fd, 0o666), lambda: os.utime(fd, (1, 2))):
 }
 
 @test "H52 signals: each call happens once, none is interrupted, none hangs" {
-	run timeout -k 5 200 "$CORDON" run -q -p strict -- ./attack storm 300
-	assert_status 10
-	assert_contains "signals: some"
+	for which in alarm child urgent ''; do
+		run timeout -k 5 200 "$CORDON" run -q -p strict -- ./attack storm 300 $which
+		assert_status 10
+		assert_contains "signals: some"
+	done
+}
+
+@test "20,000 refusals, half of them of one name: the run lives, the report stays bounded" {
+	flooded -p strict
 }
 
 @test "refusals are told, with who, what and the rule" {

@@ -115,6 +115,19 @@ holds_where_known() {
 	[ "$status" -eq 0 ] || echo "# this kernel does not have it: $*" >&3
 }
 
+# flooded FLAGS...: each of 20,000 refusals is counted, and the report stays bounded.
+flooded() {
+	run --separate-stderr timeout -k 5 200 "$CORDON" run --json "$@" -- \
+		./attack flood 10000 "$OUTSIDE/x" .claude
+	assert_json '.exit_code == 10 and .cause == "exited" and (.violations | length) == 256'
+	assert_json '([.violations[].count] | add) + .violations_dropped == 20000'
+	assert_json '.violations | any(.count == 10000)'
+	[ "${#output}" -lt 300000 ] || fail "the result has ${#output} bytes"
+	# shellcheck disable=SC2154 # from bats
+	[ "$(wc -l <<<"$stderr")" -le 12 ] || fail "too many lines: $stderr"
+	echo "# $(jq -r .stdout <<<"$output" | head -n 1)" >&3
+}
+
 # refused NAME ATTACK ARGS...: nothing of that name is there afterwards, and the attack
 # works without cordon.
 refused() {
