@@ -356,9 +356,9 @@ static int judge_openat2(struct guard *g, struct request *q)
 		return 0;
 	if (how.flags & (O_ACCMODE | O_CREAT | O_TRUNC))
 		return ENOSYS;
-	if (g->sees_reads && !(how.resolve & (RESOLVE_IN_ROOT | RESOLVE_BENEATH))) {
+	if (g->sees_reads) {
 		request_is_open(q, how.flags);
-		if (request_read(q) == 0)
+		if (request_read(q) == 0 && request_resolves_plainly(q, how.resolve))
 			observe(g, q);
 	}
 	return 0;

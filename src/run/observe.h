@@ -11,7 +11,8 @@
  * path, the directory a relative one starts in, and that no link is on the way: the last
  * two are looked up once in a while and not for every call, and so is whatever is read.
  * A call may therefore go unnoticed when a descriptor, a directory or, where it is read,
- * a link was replaced just before. So does whatever
+ * a link was replaced just before. So does a link or a ".." on the way of an openat2 that is to
+ * stay below a directory, and whatever
  * lies on a file system that somebody else serves, or that is mounted when it is looked
  * at: the supervisor must not wait for those.
  */

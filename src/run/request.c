@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -98,6 +99,27 @@ int request_read(struct request *q)
 	q->path_n = (size_t)strings[0].n;
 	q->from_n = (size_t)strings[1].n;
 	return 0;
+}
+
+static bool has_dots(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, "..")); at += 2)
+		if ((at == path || at[-1] == '/') && (at[2] == '/' || !at[2]))
+			return true;
+	return false;
+}
+
+bool request_resolves_plainly(struct request *q, uint64_t resolve)
+{
+	bool below = resolve & (RESOLVE_IN_ROOT | RESOLVE_BENEATH);
+	size_t slashes = resolve & RESOLVE_IN_ROOT ? strspn(q->path, "/") : 0;
+
+	if (!below && !(resolve & RESOLVE_NO_SYMLINKS))
+		return true;
+	q->path_n -= slashes;
+	memmove(q->path, q->path + slashes, q->path_n + 1);
+	return !(below && (q->path[0] == '/' || has_dots(q->path))) &&
+	       target_has_no_links(&q->target, q->dirfd, q->path);
 }
 
 bool request_is_watched(const struct request *q)

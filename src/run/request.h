@@ -57,6 +57,10 @@ uint64_t request_argument(const struct request *q, int i);
 int request_read(struct request *q);
 
 /* Is it only to be seen, whatever it is about? */
+/* Of one that is read: does openat2 with these ways of resolving find what openat finds? If so,
+ * the path has become openat's. A link or dots on a way that must stay below the directory are
+ * not followed here; false. */
+bool request_resolves_plainly(struct request *q, uint64_t resolve);
 bool request_is_watched(const struct request *q);
 /* O_TMPFILE names a directory in which a file without a name is made. */
 bool request_is_nameless(const struct request *q);

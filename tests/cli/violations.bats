@@ -47,8 +47,10 @@ quiet_about() {
 
 # A program that opens the file by openat2, which the guard takes apart by itself.
 OPENAT2='import ctypes, os, struct, sys
-how = struct.pack("QQQ", os.O_RDONLY | os.O_CLOEXEC, 0, 0)
-ctypes.CDLL(None).syscall(437, -100, sys.argv[1].encode(), how, len(how))'
+below = os.open(sys.argv[2], os.O_PATH) if sys.argv[2:] else -100
+resolve = int(sys.argv[3], 16) if sys.argv[3:] else 0
+how = struct.pack("QQQ", os.O_RDONLY | os.O_CLOEXEC, 0, resolve)
+ctypes.CDLL(None).syscall(437, below, sys.argv[1].encode(), how, len(how))'
 
 @test "--report all: a read is seen, by whatever call and through links, and told once" {
 	ln -s "$HOME/.ssh/id_rsa" link
@@ -58,6 +60,20 @@ ctypes.CDLL(None).syscall(437, -100, sys.argv[1].encode(), how, len(how))'
 		run --separate-stderr cordon run --report all --json -- sh -c "($reads) >/dev/null 2>&1"
 		valid
 		about "$HOME/.ssh/id_rsa" '.op == "read" and .source == "notify"'
+	done
+	# RESOLVE_BENEATH, RESOLVE_IN_ROOT, RESOLVE_NO_SYMLINKS
+	for reads in .ssh/id_rsa:08 .ssh/id_rsa:10 /.ssh/id_rsa:10 "$HOME/.ssh/id_rsa:04"; do
+		run --separate-stderr cordon run --report all --json -- \
+			python3 -c "$OPENAT2" "${reads%:*}" "$HOME" "${reads#*:}"
+		valid
+		about "$HOME/.ssh/id_rsa" '.op == "read" and .source == "notify"'
+	done
+	# These would have failed anyway.
+	for reads in "$HOME/.ssh/id_rsa:08" ../.ssh/id_rsa:08 "$WORKDIR/link:04"; do
+		run --separate-stderr cordon run --report all --json -- \
+			python3 -c "$OPENAT2" "${reads%:*}" "$HOME/.ssh" "${reads#*:}"
+		valid
+		jq -e '.violations == []' <<<"$output" || fail "$reads is none" "$(outcome)"
 	done
 	run --separate-stderr cordon run --report writes --json -- sh -c "python3 -c '$OPENAT2' ~/.ssh/id_rsa"
 	valid

@@ -365,7 +365,7 @@ static enum outcome do_swap_socket(int argc, char **argv)
 	r.plain = argument(argc, argv, 2);
 	r.guarded = argument(argc, argv, 3);
 	r.address.sun_family = AF_UNIX;
-	strncpy(r.address.sun_path, by_link ? "hop" : r.plain, sizeof(r.address.sun_path) - 1);
+	snprintf(r.address.sun_path, sizeof(r.address.sun_path), "%s", by_link ? "hop" : r.plain);
 	if (pthread_create(&thread, NULL, by_link ? swap_link : swap_memory, &r) != 0)
 		return cannot("start a thread");
 	while (!won && goes_on(&end))
