@@ -47,9 +47,9 @@ soak: all	## the long tests, never part of CI
 	@test -x tests/soak/run || { echo "make: tests/soak/run does not exist" >&2; exit 1; }
 	@tests/soak/run $(BUILD)/cordon
 
-cross:	## compile for macOS and Linux on aarch64, with zig from PyPI; some minutes
-	@tools/deps --check build
-	@tools/cross
+cross: all	## build for macOS and for Linux on aarch64, with zig from PyPI; some minutes
+	@tools/deps cross
+	@tools/cross $(BUILD)/cordon
 
 oldkernel: all	## the boundary on Debian's Linux 6.1, in qemu; a minute or two
 	@tools/deps oldkernel
@@ -66,7 +66,7 @@ install: all	## install below PREFIX (/usr/local), staged in DESTDIR
 	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C $(BUILD)
 
 clean:	## remove every build directory
-	@rm -rf build build-asan build-fuzz build-gcc build-clang
+	@rm -rf build build-asan build-fuzz build-gcc build-clang build-cross
 
 # meson writes build.ninja last, so an interrupted setup is begun again.
 $(BUILD)/build.ninja:
