@@ -49,7 +49,7 @@ soak: all	## the long tests, never part of CI
 
 cross: all	## build for macOS and for Linux on aarch64, with zig from PyPI; some minutes
 	@tools/deps cross
-	@tools/cross $(BUILD)/cordon
+	@tools/cross $(BUILD)/cordon-testing
 
 oldkernel: all	## the boundary on Debian's Linux 6.1, in qemu; a minute or two
 	@tools/deps oldkernel

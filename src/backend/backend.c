@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of backends, the choice among them, and what they share. */
+/* The choice among backends, and what they share. */
 #include "backend/backend.h"
 
 #include <string.h>
@@ -8,11 +8,6 @@
 #include "backend/list.h"
 #include "base/fd.h"
 #include "base/scratch.h"
-
-const struct backend *const backends[] = {
-	&native_backend,   &bwrap_backend,	 &landlock_backend,
-	&seatbelt_backend, &passthrough_backend, NULL,
-};
 
 const struct backend *backend_by_name(struct str name)
 {
@@ -180,7 +175,7 @@ static int unknown_backend(struct str wanted, struct cordon_error *err)
 		    : err_hint(err, "'cordon doctor' lists them");
 }
 
-/* The first of native, bwrap, landlock that loses nothing required; then, if losses are
+/* The first of the table that loses nothing required; then, if losses are
  * accepted, the first that works at all. The error kept is that of the first backend
  * which is part of this build. */
 static int choose_auto(struct arena *a, struct plan_input *in, const struct caps *caps,

@@ -93,7 +93,8 @@ struct backend {
 	int (*confirm)(struct launch *launch, int *ret_status, struct cordon_error *err);
 };
 
-/* In the order in which `auto` tries them; ended by a row without a name. */
+/* In the order in which `auto` tries them on this system (list_linux.c, list_darwin.c); ended
+ * by NULL. */
 extern const struct backend *const backends[];
 
 /* NULL when there is no such backend. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backends of this build, for the table in backend.c. */
+/* The backends of this build, for the tables in list_linux.c and list_darwin.c. */
 #ifndef CORDON_BACKEND_LIST_H
 #define CORDON_BACKEND_LIST_H
 

@@ -121,6 +121,11 @@ static bool namespaces_filtered(void)
 	return syscall(__NR_unshare, CLONE_NEWUSER | 1) < 0 && errno == EPERM;
 }
 
+bool probe_knows(enum cap cap)
+{
+	return cap != CAP_SANDBOX_EXEC;
+}
+
 bool probe_confined(void)
 {
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;

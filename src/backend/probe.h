@@ -16,6 +16,9 @@
 /* Is this process held by the kernel as what runs inside a boundary is? */
 bool probe_confined(void);
 
+/* Is it a thing of this system? What is not is not missing. */
+bool probe_knows(enum cap cap);
+
 /* workdir: bubblewrap is never taken from below it. path_env: PATH; may be NULL. */
 int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struct caps *ret,
 		struct cordon_error *err);

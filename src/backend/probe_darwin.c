@@ -12,6 +12,11 @@
 /* In libSystem, and in no header. Not 0: the process is in a sandbox. */
 int sandbox_check(pid_t pid, const char *operation, int type, ...);
 
+bool probe_knows(enum cap cap)
+{
+	return cap == CAP_SANDBOX_EXEC;
+}
+
 bool probe_confined(void)
 {
 	return sandbox_check(getpid(), NULL, 0) != 0;

@@ -25,6 +25,18 @@ static bool folds(const struct plan *plan, struct str path)
 	return false;
 }
 
+/* What the kernel holds for each process, or the supervisor at its own end of a pipe. What
+ * counts or ends all processes of a run does not reach one that has left (tree_darwin.c). */
+static bool holds_limit(struct str name)
+{
+	static const struct str held[] = { STR("files"), STR("file_size"), STR("output") };
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		if (str_eq(name, held[i]))
+			return true;
+	return false;
+}
+
 static bool seatbelt_enforces_op(const struct plan *plan, const struct op *op,
 				 const struct caps *caps)
 {
@@ -37,6 +49,8 @@ static bool seatbelt_enforces_op(const struct plan *plan, const struct op *op,
 		return plan_find_op(plan, OP_UNSHARE_NET);
 	if (op->kind == OP_GUARD_NAME)
 		return !folds(plan, op->path);
+	if (op->kind == OP_LIMIT)
+		return holds_limit(op->path);
 	if (op->kind == OP_CACHE)
 		return unmounted_cache(plan, op);
 	return true;

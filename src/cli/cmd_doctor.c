@@ -76,17 +76,6 @@ static int examine(struct doctor *d)
 	return r;
 }
 
-/* What another system has is not missing here. */
-static bool is_foreign(enum cap cap)
-{
-#ifdef __APPLE__
-	(void)cap;
-	return false;
-#else
-	return cap == CAP_SANDBOX_EXEC;
-#endif
-}
-
 static void print_caps(struct buf *b, const struct caps *caps)
 {
 	buf_adds(b, "This machine can enforce:\n");
@@ -105,7 +94,7 @@ static void print_caps(struct buf *b, const struct caps *caps)
 	}
 	buf_adds(b, "\nIt cannot:\n");
 	for (unsigned c = 0; c < CAP_COUNT; c++) {
-		if (caps->value[c] || is_foreign(c))
+		if (caps->value[c] || !probe_knows(c))
 			continue;
 		buf_addf(b, "  %-18s%s\n", cap_rows[c].name, cap_rows[c].purpose);
 		if (caps->why[c])
@@ -196,7 +185,7 @@ static json_t *caps_to_json(const struct caps *caps)
 	json_t *list = json_array();
 
 	for (unsigned c = 0; c < CAP_COUNT; c++)
-		if (!is_foreign(c) && json_array_append_new(
+		if (probe_knows(c) && json_array_append_new(
 			    list, json_pack("{s:s, s:i, s:s, s:s?, s:s}", "name", cap_rows[c].name,
 					    "value", (int)caps->value[c], "purpose",
 					    cap_rows[c].purpose, "why", caps->why[c], "fix",

@@ -5,8 +5,8 @@
  * told while the condition lasts, a signal that is told stays pending, and a process that
  * is gone cannot be watched.
  */
-#ifndef CORDON_TESTS_KQUEUE_SYS_EVENT_H
-#define CORDON_TESTS_KQUEUE_SYS_EVENT_H
+#ifndef CORDON_TESTS_DARWIN_SYS_EVENT_H
+#define CORDON_TESTS_DARWIN_SYS_EVENT_H
 
 #include <stdint.h>
 #include <time.h>
