@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "backend/backend.h"
 #include "backend/bwrap.h"
@@ -41,6 +42,14 @@ static const char *const caller_environ[] = {
 	"HOME=/home/u",	       "PATH=/usr/bin:/bin",	   "LANG=C.UTF-8",	 "TERM=xterm",
 	"GITHUB_TOKEN=hidden", "SSH_AUTH_SOCK=/run/agent", "AWS_PROFILE=hidden", NULL,
 };
+
+/* A backend may claim less for root; what is reviewed is a plain user's, whoever runs this. */
+uid_t __wrap_geteuid(void);
+
+uid_t __wrap_geteuid(void)
+{
+	return 1000;
+}
 
 static unsigned points, failures;
 static const char *kind = "plan"; /* of the files */
