@@ -16,6 +16,7 @@
 
 /* Hosts that were not reached; the result has them all. */
 #define FAILURES_SAID 5
+#define LOST_COUNTED 100
 #define TEXT_MAX ((size_t)1 << 20)
 #define LOOK_MEMORY_MAX ((size_t)256 << 20)
 #define INFER_MEMORY_MAX ((size_t)64 << 20)
@@ -151,6 +152,28 @@ static void say_full(const struct ending *e, const struct run_result *result)
 			 memory ? "--memory" : "--tmp-size");
 }
 
+/* The workdir is the host's and what is beside it is not, which nothing inside shows. */
+static void say_lost(const struct ending *e, const struct run_result *result)
+{
+	const struct plan *plan = e->explainer.setup.plan;
+	struct str own = plan_private_above(plan, plan->policy->places.workdir);
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	if (!result->lost || !result->lost_name)
+		return;
+	buf_add_escaped(&b, str_of(result->lost_name));
+	if (result->lost > LOST_COUNTED)
+		buf_addf(&b, " and more than %d others", LOST_COUNTED - 1);
+	else if (result->lost > 1)
+		buf_addf(&b, " and %zu more", result->lost - 1);
+	out_note(e->o,
+		 "what was written beside the workdir is gone with the command's own %.*s: %s%s",
+		 STR_ARG(own), b.p,
+		 str_eq(own, STR("/tmp")) ? "; --tmp shared uses the host's, --share-tmp NAME "
+					    "keeps one for several runs"
+					  : "");
+}
+
 /* A program that was allowed to connect only sees that the connection was reset. */
 static void print_failures(struct buf *b, const struct run_result *result)
 {
@@ -195,6 +218,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 		out_note(e->o, "%.*s", STR_ARG(line));
 	say_powerless(e, result);
 	say_full(e, result);
+	say_lost(e, result);
 	git_hints_say(&e->explainer, e->violations, result);
 }
 

@@ -69,6 +69,17 @@ const struct op *plan_find_op(const struct plan *plan, enum op_kind kind)
 	return NULL;
 }
 
+struct str plan_private_above(const struct plan *plan, struct str path)
+{
+	struct str found = { 0 };
+
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_TMPFS && op->path.n > found.n && op->path.n < path.n &&
+		    path_below(path, op->path))
+			found = op->path;
+	return found;
+}
+
 uint64_t plan_tmp_size(const struct policy *policy)
 {
 	uint64_t size = policy_number(policy, KEY_TMP_SIZE);

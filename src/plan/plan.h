@@ -128,6 +128,8 @@ int plan_check(const struct plan *plan, struct cordon_error *err);
 const struct op *plan_shown_by(const struct plan *plan, struct str path, const struct op *before);
 /* The first operation of the kind; NULL: there is none. */
 const struct op *plan_find_op(const struct plan *plan, enum op_kind kind);
+/* The private directory in memory that path lies in; empty: there is none. */
+struct str plan_private_above(const struct plan *plan, struct str path);
 /* What it shows there; for ROOT_HOST the number decides. */
 enum op_view op_view_of(const struct op *op);
 

@@ -301,6 +301,7 @@ static int took(struct run_part *part, enum handover_kind kind, int fd, struct c
 	case HANDOVER_DNS_UDP:
 	case HANDOVER_DNS_TCP:
 	case HANDOVER_TERMINAL:
+	case HANDOVER_PRIVATE:
 	case HANDOVER_SOCKETS:
 	case HANDOVER_KIND_COUNT:
 		break;

@@ -4,6 +4,7 @@
 #include "run/egress.h"
 #include "run/guard.h"
 #include "run/inlet.h"
+#include "run/left.h"
 #include "run/names.h"
 #include "run/outlet.h"
 #include "run/terminal.h"
@@ -16,5 +17,6 @@ part_maker_fn *const part_makers[] = {
 	terminal_make,
 	outlet_make,
 	inlet_make,
+	left_make,
 	NULL,
 };

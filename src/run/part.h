@@ -24,7 +24,7 @@
 #include "base/err.h"
 #include "run/result.h"
 
-#define RUN_PARTS_MAX 8
+#define RUN_PARTS_MAX 10
 
 struct run;
 struct situation;

@@ -59,6 +59,10 @@ struct run_result {
 	 * have; or NULL. */
 	const char *powerless;
 	bool full; /* it failed, and a file system of its own in memory was full at the end */
+	/* What was left beside the workdir in the run's own /tmp, and is gone with it: how many
+	 * (or as many as were counted), and the path of one, in the arena of the run. */
+	size_t lost;
+	const char *lost_name;
 	const char *debris; /* a directory of the run that could not be removed; or NULL */
 	/* Names that appeared although they are protected, and where they are now; in the
 	 * arena of the run. `kept` is NULL for what was left: it is not known to be the

@@ -497,3 +497,47 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	assert_json '.cause == "setup" and .error.code == "unavailable"'
 	assert_json '(.enforced // []) == [] and (has("backend") | not)'
 }
+
+# The workdir of these tests lies below /var/tmp, of which a command has its own.
+@test "what is left beside a workdir in a private directory is said to be gone" {
+	cordon run -q --backend native true 2>/dev/null || must_or_skip "native does not work here"
+	mkdir -p project/deep
+	cd project/deep
+	run --separate-stderr cordon run -- sh -c 'echo x >inside; echo x >/var/tmp/t; rm /var/tmp/t'
+	assert_equal "$stderr" ""
+	for profile in moderate strict; do
+		run --separate-stderr cordon run -p "$profile" -- sh -c 'echo x >../beside'
+		assert_success
+		refute_file "$WORKDIR/project/beside"
+		[[ $stderr = *"is gone with the command's own /var/tmp: $WORKDIR/project/beside" ]] ||
+			fail "not said" "$(outcome)"
+	done
+	# Names are the command's, and may be many.
+	run --separate-stderr cordon run -- sh -c 'for i in $(seq 300); do : >"/var/tmp/$i
+	cordon: forged"; done; chmod 0 ../..; mkfifo ../fifo'
+	[[ $stderr = *"cordon: forged and more than 99 others" && $stderr != *$'\n'* ]] ||
+		fail "not one line" "$(outcome)"
+	run --separate-stderr cordon run -q -- sh -c 'echo x >../beside'
+	assert_equal "$stderr" ""
+}
+
+@test "the flags that are named for a workdir in /tmp keep what is beside it" {
+	cordon run -q --backend native true 2>/dev/null || must_or_skip "native does not work here"
+	local top
+	top=$(mktemp -d /tmp/cordon-bats.XXXXXX)
+	mkdir "$top/work"
+	cd "$top/work"
+	run --separate-stderr cordon run -- touch ../beside
+	[[ $stderr = *"own /tmp: $top/beside; --tmp shared uses"*"--share-tmp NAME"* ]] ||
+		fail "not said" "$(outcome)"
+	refute_file "$top/beside"
+	run --separate-stderr cordon run --share-tmp beside -- touch /tmp/kept
+	assert_equal "$stderr" ""
+	run cordon run --share-tmp beside -- ls /tmp/kept
+	assert_success
+	run --separate-stderr cordon run --tmp shared -- touch ../beside
+	assert_equal "$stderr" ""
+	assert_file "$top/beside"
+	cd /
+	rm -rf "$top"
+}

@@ -528,6 +528,22 @@ static int prepare_listener(struct preparation *p, const struct launch_input *in
 	return 0;
 }
 
+/* Of what is beside the workdir in a private directory the supervisor is to tell. */
+static int prepare_private(struct preparation *p, struct launch *launch)
+{
+	const struct op *chdir = plan_find_op(p->plan, OP_CHDIR);
+	struct str above = chdir ? plan_private_above(p->plan, chdir->path) : (struct str){ 0 };
+
+	if (!above.n)
+		return 0;
+	p->native->private = arena_dup(p->arena, above);
+	if (!p->native->private)
+		return err_nomem(p->err, stage);
+	p->native->handover_fd = launch_add_handover(launch, p->err);
+	launch->hands_over |= HANDOVER_BIT(PRIVATE);
+	return p->native->handover_fd < 0 ? p->native->handover_fd : 0;
+}
+
 /* What stands for names, and the addresses that are listed themselves. */
 static int prepare_egress(struct preparation *p, struct launch *launch)
 {
@@ -590,6 +606,8 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 		r = prepare_resolver(&p, ret);
 	if (r == 0)
 		r = prepare_egress(&p, ret);
+	if (r == 0)
+		r = prepare_private(&p, ret);
 	if (r == 0)
 		r = prepare_terminal(&p, in->terminal, ret);
 	if (r < 0)

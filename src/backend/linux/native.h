@@ -135,6 +135,7 @@ struct native {
 	const char *host_pid_max;
 	const struct seccomp_program *listener; /* loaded after them; NULL: none */
 	bool brokered;		/* hands its namespaces over; needs handover_fd */
+	const char *private;	/* is handed over, for the workdir lies in it; NULL: none */
 	bool new_keyring;
 	int handover_fd;	/* in the child: the hand-over's inside; 0: none */
 	/* Which of the standard streams are a terminal of the command's own; and in the
@@ -163,6 +164,8 @@ CHILD_SAFE int native_child_alone(void *data, int error_fd);
 
 /* The parts. Each returns 0, or a negative code after reporting to error_fd. */
 CHILD_SAFE int native_setup(const struct native *n, int error_fd);
+/* After the mounts. */
+CHILD_SAFE int native_hand_over_private(const struct native *n, int error_fd);
 CHILD_SAFE void native_limit_ipc(struct native *n);
 CHILD_SAFE void native_limit_pids(const struct native *n);
 CHILD_SAFE int native_start_resolver(const struct native *n, int error_fd);

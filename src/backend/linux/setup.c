@@ -51,9 +51,9 @@ static CHILD_SAFE int loopback_up(int error_fd)
 }
 
 static CHILD_SAFE int hand_over(const struct native *n, enum handover_kind kind, const char *path,
-				int error_fd)
+				int flags, int error_fd)
 {
-	int r, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r, fd = open(path, flags | O_CLOEXEC);
 
 	if (fd < 0)
 		return native_fail(error_fd, STAGE, "cannot open", path);
@@ -65,9 +65,17 @@ static CHILD_SAFE int hand_over(const struct native *n, enum handover_kind kind,
 /* From inside, because nobody else can look at a process that is not dumpable. */
 static CHILD_SAFE int hand_over_namespaces(const struct native *n, int error_fd)
 {
-	int r = hand_over(n, HANDOVER_USER_NS, "/proc/self/ns/user", error_fd);
+	int r = hand_over(n, HANDOVER_USER_NS, "/proc/self/ns/user", O_RDONLY, error_fd);
 
-	return r < 0 ? r : hand_over(n, HANDOVER_MOUNT_NS, "/proc/self/ns/mnt", error_fd);
+	return r < 0 ? r
+		     : hand_over(n, HANDOVER_MOUNT_NS, "/proc/self/ns/mnt", O_RDONLY, error_fd);
+}
+
+CHILD_SAFE int native_hand_over_private(const struct native *n, int error_fd)
+{
+	if (!n->private)
+		return 0;
+	return hand_over(n, HANDOVER_PRIVATE, n->private, O_PATH | O_DIRECTORY, error_fd);
 }
 
 CHILD_SAFE int native_setup(const struct native *n, int error_fd)
