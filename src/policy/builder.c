@@ -212,15 +212,28 @@ static int print_scope(const struct policy_builder *b, enum key_scope scope, str
 	return r;
 }
 
+/* What belongs to no profile. Without any there is no table either: two of them in one file
+ * would be an error for whoever adds the profile to a file of his own. */
+static int print_sandbox(const struct policy_builder *b, struct buf *out)
+{
+	autobuf struct buf keys = buf_make(out->max);
+	int r = print_scope(b, SCOPE_SANDBOX, &keys);
+
+	if (r < 0 || keys.failed)
+		return -CORDON_E_NOMEM;
+	if (keys.n)
+		buf_addf(out, "[sandbox]\n%s\n", keys.p);
+	return 0;
+}
+
 int policy_builder_print(const struct policy_builder *b, const char *name, struct buf *out,
 			 struct cordon_error *err)
 {
 	if (b->failed)
 		return first_mistake(b, err);
-	buf_adds(out, "[sandbox]\n");
-	if (print_scope(b, SCOPE_SANDBOX, out) < 0)
+	if (print_sandbox(b, out) < 0)
 		return err_nomem(err, "config");
-	buf_adds(out, "\n[sandbox.profiles.");
+	buf_adds(out, "[sandbox.profiles.");
 	toml_print_key(out, str_of(name));
 	buf_adds(out, "]\n");
 	if (b->profile) {

@@ -159,6 +159,9 @@ under() {
 		grep -E '(allowed|denied)' | awk '{print $1, $2}' >two
 	diff -u one two
 	[ "$(wc -l <one)" -ge 30 ]
+	# As it is it can follow what is in a file already.
+	{ printf '[sandbox]\nreport = "none"\n' && cat "$HOME/.cordon/config.toml"; } >more.toml
+	run -0 cordon config check more.toml
 	run -125 cordon profile import tool "$SCRATCH/settings.json"
 }
 
