@@ -441,6 +441,7 @@ static int start(struct runner *r, struct accesses *accesses, struct run_result 
 	if (ending_open(r->o, &r->setup, &r->ending, &r->err) < 0)
 		return -r->err.code;
 	options.violations = r->ending.violations;
+	options.teller = r->ending.teller.tell ? &r->ending.teller : NULL;
 	if (r->o->caller)
 		caller_joins(r->o->caller, r->ending.violations, &r->ending.advisor, &options);
 	r->attempt = (struct attempt){

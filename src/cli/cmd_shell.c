@@ -23,26 +23,46 @@ static const char *user_shell(const struct opts *o)
 	return "/bin/sh";
 }
 
-/* bash has its prompt from its start files and asks PROMPT_COMMAND before each; others
- * take PS1 from the environment. */
+static bool is_called(const char *shell, const char *name)
+{
+	return strcmp(strrchr(shell, '/') + 1, name) == 0;
+}
+
+/* bash has its prompt from its start files and asks PROMPT_COMMAND before each; fish has a
+ * function for it (shell_argv); others take PS1 from the environment. */
 static int mark_prompt(struct arena *a, const char *shell)
 {
-	const char *name = strrchr(shell, '/') + 1, *before = getenv("PROMPT_COMMAND");
+	const char *before = getenv("PROMPT_COMMAND");
 	const char *command = arena_printf(a,
 					   "%s%scase $PS1 in '" MARK "'*) ;; "
 					   "*) PS1='" MARK "'$PS1 ;; esac",
 					   before ? before : "", before && *before ? "\n" : "");
 
-	if (strcmp(name, "bash") == 0)
+	if (is_called(shell, "bash"))
 		return command ? setenv("PROMPT_COMMAND", command, 1) : -1;
 	return setenv("PS1", geteuid() ? MARK "$ " : MARK "# ", 1);
 }
 
-/* bash would write its history into a file that is closed inside, and be refused at the end
- * of each session. An empty name is no file. */
+/* bash and fish would write their histories into files that are closed inside, and be refused:
+ * the one at the end of each session, the other all the time. An empty name is no file. */
 static int keep_no_history(const char *shell)
 {
-	return strcmp(strrchr(shell, '/') + 1, "bash") == 0 ? setenv("HISTFILE", "", 0) : 0;
+	if (is_called(shell, "bash"))
+		return setenv("HISTFILE", "", 0);
+	return is_called(shell, "fish") ? setenv("fish_history", "", 0) : 0;
+}
+
+static void person_argv(const char *shell, char **argv)
+{
+	size_t n = 0;
+
+	argv[n++] = (char *)"-i";
+	if (is_called(shell, "fish")) {
+		argv[n++] = (char *)"-C";
+		argv[n++] = (char *)"functions -c fish_prompt __cordon_prompt; "
+				    "function fish_prompt; printf '" MARK
+				    "'; __cordon_prompt; end";
+	}
 }
 
 /* The shell with its own arguments, or for a person, or for what a pipe says. */
@@ -53,14 +73,14 @@ static char **shell_argv(struct arena *a, const char *shell, char **rest)
 
 	while (rest && rest[n])
 		n++;
-	argv = arena_array(a, n + 3, sizeof(*argv));
+	argv = arena_array(a, n + 5, sizeof(*argv));
 	if (!argv)
 		return NULL;
 	argv[0] = (char *)shell;
 	if (n)
 		memcpy(argv + 1, rest, n * sizeof(*argv));
 	else if (isatty(STDIN_FILENO))
-		argv[1] = (char *)"-i";
+		person_argv(shell, argv + 1);
 	return argv;
 }
 
@@ -77,6 +97,7 @@ int cmd_shell(struct opts *o)
 		return out_error(o, &err);
 	}
 	shell = user_shell(o);
+	o->prompts = !o->rest || !o->rest[0];
 	o->rest = shell_argv(o->arena, shell, o->rest);
 	if (!o->rest || mark_prompt(o->arena, shell) < 0 ||
 	    keep_no_history(shell) < 0) {

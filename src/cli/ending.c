@@ -52,18 +52,65 @@ static void say_one(void *data, const struct violation *v)
 		out_note(e->o, "%s", b.p);
 }
 
+/* In a shell: said before its next prompt. */
+static void keep_waiting(void *data, const struct violation *v)
+{
+	struct ending *e = data;
+
+	(void)v;
+	e->teller.waiting = true;
+}
+
+static void infer(const struct ending *e, const struct str *texts, size_t n)
+{
+	const struct policy *policy = e->explainer.setup.situation.policy;
+	autoarena struct arena a = { .max = INFER_MEMORY_MAX };
+	struct infer in = { .policy = policy, .arena = &a, .violations = e->violations };
+	struct cordon_error ignored;
+
+	if (!policy->confined || policy_number(policy, KEY_REPORT) == REPORT_NONE ||
+	    world_os_init(&a, &in.world, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		infer_text(&in, texts[i]);
+}
+
+static void say_lines(const struct ending *e, const struct buf *b)
+{
+	struct str line, rest;
+
+	for (rest = buf_str(b); str_cut(rest, '\n', &line, &rest);)
+		out_note(e->o, "%.*s", STR_ARG(line));
+}
+
+static void tell(void *data, struct str shown)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	struct ending *e = data;
+
+	infer(e, &shown, 1);
+	e->teller.waiting = false;
+	violations_summary(&b, e->violations, &e->told, &e->advisor);
+	say_lines(e, &b);
+}
+
 int ending_open(const struct opts *o, const struct setup *setup, struct ending *ret,
 		struct cordon_error *err)
 {
+	bool watch = opts_given(o, OPTION_WATCH);
+
 	*ret = (struct ending){ .o = o, .violations = violations_new() };
 	if (!ret->violations)
 		return err_nomem(err, "run");
 	ending_set_plan(ret, setup);
 	ret->finder = advisor_of(&ret->explainer);
 	ret->advisor = (struct violation_advisor){ .advise = advise, .data = ret };
-	ret->watcher = (struct violation_listener){ .first = say_one, .data = ret };
-	if (opts_given(o, OPTION_WATCH))
+	ret->watcher = (struct violation_listener){ .first = watch ? say_one : keep_waiting,
+						    .data = ret };
+	if (watch || o->prompts)
 		violations_listen(ret->violations, &ret->watcher);
+	if (!watch && o->prompts)
+		ret->teller = (struct run_teller){ .tell = tell, .data = ret };
 	arena_init(&ret->memory, LOOK_MEMORY_MAX);
 	if (opts_given(o, OPTION_CHANGES))
 		look_at_plan(&ret->memory, setup->plan, &ret->before);
@@ -96,17 +143,10 @@ void ending_compare(struct ending *e)
 
 void ending_infer(struct ending *e, const struct run_result *result)
 {
-	const struct policy *policy = e->explainer.setup.situation.policy;
-	autoarena struct arena a = { .max = INFER_MEMORY_MAX };
-	struct infer in = { .policy = policy, .arena = &a, .violations = e->violations };
-	struct cordon_error ignored;
+	struct str texts[] = { buf_str(&result->err.text), buf_str(&result->out.text),
+			       buf_str(&result->shown) };
 
-	if (!policy->confined || policy_number(policy, KEY_REPORT) == REPORT_NONE ||
-	    world_os_init(&a, &in.world, &ignored) < 0)
-		return;
-	infer_text(&in, buf_str(&result->err.text));
-	infer_text(&in, buf_str(&result->out.text));
-	infer_text(&in, buf_str(&result->shown));
+	infer(e, texts, sizeof(texts) / sizeof(texts[0]));
 }
 
 static bool is_powerless(const struct ending *e, const struct run_result *result)
@@ -204,18 +244,17 @@ static void print_proxied(struct buf *b, const struct run_result *result)
 void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
-	struct str line, rest;
+	struct summary_told told = e->told;
 
 	/* An error has said it already. */
 	if (result->error.code || opts_given(e->o, OPTION_QUIET))
 		return;
 	if (!opts_given(e->o, OPTION_WATCH))
-		violations_summary(&b, e->violations, &e->advisor);
+		violations_summary(&b, e->violations, &told, &e->advisor);
 	print_failures(&b, result);
 	print_proxied(&b, result);
 	changes_print(&b, &e->changes);
-	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);)
-		out_note(e->o, "%.*s", STR_ARG(line));
+	say_lines(e, &b);
 	say_powerless(e, result);
 	say_full(e, result);
 	say_lost(e, result);

@@ -9,7 +9,9 @@
 
 #include "cli/verdict.h"
 #include "report/changes.h"
+#include "report/summary.h"
 #include "report/violation.h"
+#include "run/execute.h"
 #include "run/result.h"
 
 struct ending {
@@ -22,7 +24,9 @@ struct ending {
 		bool known;
 		struct violation_advice advice;
 	} memory_of[VIOLATIONS_MAX];
-	struct violation_listener watcher;	/* with --watch */
+	struct violation_listener watcher;	/* with --watch, and in a shell */
+	struct run_teller teller;		/* in a shell */
+	struct summary_told told;
 	struct arena memory;		/* of the two below */
 	struct snapshot before;		/* with --changes */
 	struct changes changes;

@@ -67,6 +67,7 @@ struct opts {
 	struct layer flags;			/* settings of keys.def */
 	VEC(const char *) words;		/* what is neither option nor argument */
 	char **rest;	/* the command, or what follows "--"; NULL: neither */
+	bool prompts;	/* the command is a shell for a person */
 	struct caller *caller;	/* the program that asks (cli/caller.h); NULL: a person */
 };
 

@@ -28,11 +28,11 @@ static bool is_path(const struct violation *v)
 	return v->object.n && v->object.p[0] == '/';
 }
 
-static void gather(struct groups *g, const struct violations *all)
+static void gather(struct groups *g, const struct violations *all, size_t from)
 {
-	g->n = g->alive = violations_count(all);
+	g->n = g->alive = violations_count(all) - from;
 	for (size_t i = 0; i < g->n; i++) {
-		const struct violation *v = violations_at(all, i);
+		const struct violation *v = violations_at(all, from + i);
 
 		g->at[i] = (struct group){
 			.first = v,
@@ -64,6 +64,7 @@ static bool is_history(const struct violation *v)
 		".bash_history", ".zsh_history",    ".python_history",
 		".lesshs",	 ".viminf",	    ".node_repl_history",
 		".psql_history", ".sqlite_history", ".mysql_history",
+		"fish_history",
 	};
 
 	/* Also what is then renamed to it: .lesshsQ, .viminfo.tmp, .bash_history-4711.tmp */
@@ -230,14 +231,16 @@ static void print_group(struct buf *b, const struct group *g,
 		print_advice(b, &shared, advisor);
 }
 
-void violations_summary(struct buf *b, const struct violations *all,
+void violations_summary(struct buf *b, const struct violations *all, struct summary_told *told,
 			const struct violation_advisor *advisor)
 {
 	struct groups g;
-	uint64_t left = violations_dropped(all);
+	uint64_t left = violations_dropped(all) - (told ? told->dropped : 0);
 	size_t most, lines = 0;
 
-	gather(&g, all);
+	gather(&g, all, told ? told->kept : 0);
+	if (told)
+		*told = (struct summary_told){ violations_count(all), violations_dropped(all) };
 	merge_reasons(&g);
 	merge_histories(&g);
 	most = SUMMARY_LINES_MAX - (left ? 1 : 0);

@@ -12,9 +12,15 @@
 
 #define SUMMARY_LINES_MAX 10
 
+/* What an earlier summary of the same violations has told. */
+struct summary_told {
+	size_t kept;
+	uint64_t dropped;
+};
+
 /* Appends the lines, each with its newline; nothing when there is no violation. advisor
- * may be NULL. */
-void violations_summary(struct buf *b, const struct violations *all,
+ * may be NULL. Leaves out what was told, and adds to that; NULL: nothing was. */
+void violations_summary(struct buf *b, const struct violations *all, struct summary_told *told,
 			const struct violation_advisor *advisor);
 
 /* One violation as one line without its newline. */

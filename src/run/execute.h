@@ -18,6 +18,15 @@
 
 struct run_part;
 
+/* Who is to be called between two commands of a shell that has a terminal: while one of them
+ * is in front, the screen is its own. */
+struct run_teller {
+	bool waiting; /* there is something to tell, whatever is shown */
+	/* shown: whole lines that the terminal showed since the last time. */
+	void (*tell)(void *data, struct str shown);
+	void *data;
+};
+
 struct execute_options {
 	char *const *argv;	/* the command; argv[0] is searched for in the plan's PATH */
 	bool capture;
@@ -26,6 +35,7 @@ struct execute_options {
 	bool end_at_violation;		/* the first one ends the run, cause policy */
 	struct accesses *accesses;	/* where what is allowed is noted; NULL: nowhere */
 	const struct capture_sink *sink;	/* gets what is captured, too; NULL: nobody */
+	struct run_teller *teller;	/* for a shell at a prompt; NULL: nobody */
 	struct run_part *part;		/* the caller's own, after all others; NULL: none */
 };
 

@@ -51,6 +51,8 @@ struct terminal {
 	uint64_t printed; /* bytes the command's terminal gave */
 	char shown_last[SHOWN_BYTES];
 	size_t shown_n;
+	struct run_teller *teller; /* NULL: none */
+	size_t untold;		   /* at the end of what was shown last */
 	int *launch_stop;
 };
 
@@ -295,6 +297,43 @@ static void keep_last(struct terminal *t, struct str text)
 	}
 	memcpy(t->shown_last + t->shown_n, text.p, text.n);
 	t->shown_n += text.n;
+	t->untold += text.n;
+	if (t->untold > t->shown_n)
+		t->untold = t->shown_n;
+}
+
+static struct str untold(const struct terminal *t)
+{
+	return (struct str){ t->shown_last + t->shown_n - t->untold, t->untold };
+}
+
+/* What is on its way, up to the line that the shell's prompt is on. */
+static void show_lines(struct terminal *t)
+{
+	size_t all = t->out.n;
+
+	while (t->out.n > t->out.from && t->out.bytes[t->out.n - 1] != '\n')
+		t->out.n--;
+	show(t);
+	t->out.n = all;
+}
+
+/* Before the shell's prompt. Without a line's end a text may go on. */
+static void tell(struct terminal *t)
+{
+	struct str lines = untold(t);
+
+	if (!t->teller)
+		return;
+	while (lines.n && lines.p[lines.n - 1] != '\n')
+		lines.n--;
+	if ((!lines.n && !t->teller->waiting) ||
+	    !tree_command_leads(&t->run->tree, tcgetpgrp(t->master.fd)))
+		return;
+	t->untold -= lines.n;
+	t->teller->waiting = false;
+	show_lines(t);
+	t->teller->tell(t->teller->data, lines);
 }
 
 /* One read of what the command's terminal has. */
@@ -331,6 +370,7 @@ static void master_ready(void *data, uint32_t events)
 	while (take_shown(t, &ended))
 		;
 	count_printed(t, t->out.n - t->out.from - before);
+	tell(t);
 	show(t);
 	if (ended)
 		let_go(t, &t->master);
@@ -471,7 +511,8 @@ static void end(struct run_part *part, struct run_result *result)
 		loop_unwatch(t->run->loop, &t->master);
 		drain(t);
 		result->shown = buf_make(SHOWN_BYTES);
-		buf_add(&result->shown, (struct str){ t->shown_last, t->shown_n });
+		buf_add(&result->shown,
+			t->teller ? untold(t) : (struct str){ t->shown_last, t->shown_n });
 		terminal_leave(t);
 		keeper_end(&t->keeper);
 		loop_clear_timer(t->run->loop, &t->foreground);
@@ -575,6 +616,7 @@ int terminal_make(struct arena *a, const struct part_input *in, struct run_part 
 	t->on_demand = !t->alone && !in->options->capture;
 	t->settles = streams & 2u;
 	t->input = !in->options->stdin_null;
+	t->teller = in->options->teller;
 	if (t->input)
 		t->typed.fd = open_again(fd, O_RDONLY);
 	t->shown.fd = open_again(streams & 2u ? 1 : fd, O_WRONLY);

@@ -150,6 +150,19 @@ bool tree_command_stopped(const struct tree *t)
 	return stopped;
 }
 
+bool tree_command_leads(const struct tree *t, pid_t group)
+{
+	const struct tree_process *p;
+	struct walk w = { 0 };
+	bool leads;
+
+	walk_tree(t, &w);
+	p = find_command(t, &w);
+	leads = p && group > 0 && getpgid(p->pid) == group;
+	arena_free(&w.memory);
+	return leads;
+}
+
 static void stop(const struct tree *t, struct walk *w, const struct tree_process *p)
 {
 	(void)t, (void)w;

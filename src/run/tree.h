@@ -64,6 +64,9 @@ bool tree_signal_command(const struct tree *t, int sig, bool group);
 /* Is the command stopped, by a signal or a tracer? */
 bool tree_command_stopped(const struct tree *t);
 
+/* Is this the command's own process group, as of a shell that waits for input? */
+bool tree_command_leads(const struct tree *t, pid_t group);
+
 /* What tree_suspend stopped. */
 struct tree_stopped {
 	struct arena memory;

@@ -277,6 +277,57 @@ stops_with_all() {
 	same_terminal
 }
 
+# With a blank after each name, since a line of the terminal may end anywhere else.
+@test "cordon shell tells what was refused before the next prompt, and over no program" {
+	works native
+	say 'SHELL=/bin/bash $CORDON shell'
+	last '^\(cordon\) '
+	say 'touch .idea'
+	seen 'refused: writing .*/[.]idea '
+	last '^\(cordon\) '
+	# A builtin, and what is only read from the output.
+	say 'echo x >.vscode'
+	seen 'refused: writing .*/[.]vscode '
+	last '^\(cordon\) '
+	say "sh -c 'touch .claude 2>/dev/null; echo fr\"\"ont; read x'"
+	seen '^front$'
+	! screen | grep '/[.]claude ' || fail "told while a program was in front"
+	keys Enter
+	seen 'refused: writing .*/[.]claude '
+	last '^\(cordon\) '
+	say 'exit'
+	last 'out> ?$'
+	assert_equal "$(screen | grep -c 'refused: writing .*/work/[.]')" 3
+	same_terminal
+}
+
+@test "cordon shell marks the prompt of fish" {
+	works native
+	command -v fish >/dev/null || must_or_skip "no fish"
+	say 'SHELL=$(command -v fish) $CORDON shell'
+	last '^\(cordon\) '
+	say 'echo his""tory=(count $history) $fish_history=='
+	seen '^history=0 ==$'
+	say 'exit 5'
+	last 'out> ?$'
+	say 'echo status $?'
+	seen '^status 5$'
+}
+
+@test "cordon shell --watch tells at once" {
+	works native
+	say 'SHELL=/bin/bash $CORDON shell --watch'
+	last '^\(cordon\) '
+	say "sh -c 'touch .claude 2>/dev/null; echo fr\"\"ont; read x'"
+	seen '^front$'
+	seen 'refused: writing '
+	keys Enter
+	last '^\(cordon\) '
+	say 'exit'
+	last 'out> ?$'
+	assert_equal "$(screen | grep -c 'refused: writing ')" 1
+}
+
 # COMMAND: it leaves its terminal in another state, or ends badly.
 leaves_no_trace() {
 	say "$1"

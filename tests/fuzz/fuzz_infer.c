@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(in.complaints <= INFER_COMPLAINTS_MAX);
 	for (size_t i = 0; i < violations_count(all); i++)
 		check_one(violations_at(all, i));
-	violations_summary(&b, all, NULL);
+	violations_summary(&b, all, NULL, NULL);
 	CHECK(!b.failed);
 	for (size_t i = 0; i < b.n; i++)
 		CHECK((unsigned char)b.p[i] >= 0x20 || b.p[i] == '\n');

@@ -58,7 +58,7 @@ static const struct violation_advisor advisor = { .advise = advise };
 static void told(const char *wanted)
 {
 	buf_clear(&b);
-	violations_summary(&b, all, &advisor);
+	violations_summary(&b, all, NULL, &advisor);
 	cr_assert_str_eq(b.p, wanted);
 }
 
@@ -104,7 +104,7 @@ Test(summary, histories_among_many)
 		snprintf(object, sizeof(object), "/a/b/%u/%u/x", i % 12, i);
 		add(VIOLATION_write, VIOLATION_BY_notify, object);
 	}
-	violations_summary(&b, all, &advisor);
+	violations_summary(&b, all, NULL, &advisor);
 	cr_assert(lines() <= SUMMARY_LINES_MAX);
 	cr_assert(strstr(b.p, "/a/b/c/d/e/.bash_history and 1 more: what is typed"));
 	cr_assert_null(strstr(b.p, ".viminfo"));
@@ -145,7 +145,7 @@ Test(summary, what_comes_from_inside_is_escaped)
 {
 	add(VIOLATION_write, VIOLATION_BY_guard, "/w/\033[2Jx\ny");
 	buf_clear(&b);
-	violations_summary(&b, all, NULL);
+	violations_summary(&b, all, NULL, NULL);
 	cr_assert_str_eq(b.p,
 			 "refused: writing /w/\\x1b[2Jx\\ny (sh, seen by the guard)\n");
 }
@@ -158,7 +158,7 @@ Test(summary, ten_are_told_one_by_one)
 		snprintf(name, sizeof(name), "/w/node_modules/%u/x", i);
 		add(VIOLATION_write, VIOLATION_BY_guard, name);
 	}
-	violations_summary(&b, all, NULL);
+	violations_summary(&b, all, NULL, NULL);
 	cr_assert_eq(lines(), SUMMARY_LINES_MAX);
 	cr_assert_null(strstr(b.p, "more"));
 }
@@ -208,7 +208,7 @@ Test(summary, never_more_than_ten_lines)
 		snprintf(name, sizeof(name), "h%u.example", i);
 		add(VIOLATION_resolve, VIOLATION_BY_dns, name);
 	}
-	violations_summary(&b, all, &advisor);
+	violations_summary(&b, all, NULL, &advisor);
 	cr_assert_leq(lines(), SUMMARY_LINES_MAX);
 	cr_assert(strstr(b.p, "more refusals; 'cordon explain --last'"));
 	cr_assert(strstr(b.p, "refused: looking up h0.example and "));
@@ -227,7 +227,7 @@ Test(summary, deep_names)
 		snprintf(name + n, sizeof(name) - n, "/%u", i);
 		add(VIOLATION_write, VIOLATION_BY_guard, name);
 	}
-	violations_summary(&b, all, NULL);
+	violations_summary(&b, all, NULL, NULL);
 	cr_assert_eq(lines(), 1);
 	cr_assert(strstr(b.p, " and 255 more under /a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a (sh"));
 }
