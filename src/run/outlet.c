@@ -79,11 +79,11 @@ static void close_outlet(struct outlet *o)
 	fd_close(&o->watch.fd);
 }
 
-static void fail(struct outlet *o, int errnum)
+static void fail(struct outlet *o, const char *what, int errnum)
 {
 	struct cordon_error why;
 
-	err_set(&why, CORDON_E_IO, errnum, stage, "cannot write the command's %s", names[o->to]);
+	err_set(&why, CORDON_E_IO, errnum, stage, "cannot %s the command's %s", what, names[o->to]);
 	run_break(o->owner->run, &why);
 	close_outlet(o);
 }
@@ -116,7 +116,7 @@ static void carry(struct outlet *o, const char *bytes, size_t n)
 	int failed = fd_write_all(o->to, bytes, fit);
 
 	if (failed) {
-		fail(o, -failed);
+		fail(o, "write", -failed);
 	} else if (fit < n) {
 		run_stop(o->owner->run, few < n ? RUN_CAUSE_output : RUN_CAUSE_file_size);
 		close_outlet(o);
@@ -134,8 +134,10 @@ static bool read_some(struct outlet *o)
 	n = read(o->watch.fd, chunk, sizeof(chunk));
 	if (n > 0)
 		carry(o, chunk, (size_t)n);
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+	else if (n == 0)
 		close_outlet(o);
+	else if (errno != EAGAIN && errno != EINTR)
+		fail(o, "carry", errno);
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
