@@ -44,7 +44,6 @@ void launch_init(struct launch *launch)
 		.stop_fd = -1,
 		.ruleset_fd = -1,
 		.filled_fd = -1,
-		.scratch_fd = -1,
 		.heard = -1,
 	};
 }
@@ -66,7 +65,6 @@ void launch_close(struct launch *launch)
 	if (launch->scratch)
 		scratch_remove(launch->scratch);
 	launch->scratch = NULL;
-	fd_close(&launch->scratch_fd);
 }
 
 int launch_add_fd(struct launch *launch, int fd, struct cordon_error *err)

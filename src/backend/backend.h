@@ -39,7 +39,6 @@ struct launch {
 	struct spawn_fd fds[LAUNCH_FDS_MAX];	/* `from` belongs to the launch */
 	size_t n_fds;
 	const char *scratch;	/* a directory of this run, removed with the launch; or NULL */
-	int scratch_fd;		/* what holds it; -1: nothing */
 	int status_fd;		/* what the backend reads afterwards; -1: none */
 	int handover_fd;	/* the supervisor's end; -1: nothing is handed over */
 	int handover_inside;	/* the other end's number in the child */

@@ -28,7 +28,7 @@ static bool has_private_tmp(const struct plan *plan)
 }
 
 /* By its real path: no rule is added through a link. */
-static int make_scratch(struct arena *a, const char *parent, struct launch *launch,
+static int make_scratch(struct arena *a, const char *parent, const char **ret,
 			struct cordon_error *err)
 {
 	char *real = realpath(parent, NULL);
@@ -36,7 +36,7 @@ static int make_scratch(struct arena *a, const char *parent, struct launch *laun
 
 	if (!real)
 		return err_set(err, CORDON_E_PATH, errno, stage, "%s", parent);
-	r = scratch_make_held(a, real, &launch->scratch, &launch->scratch_fd, err);
+	r = scratch_make(a, real, ret, err);
 	free(real);
 	return r;
 }
@@ -57,9 +57,9 @@ int unmounted_scratch(struct arena *a, const struct plan *plan, struct launch *l
 	if (!has_private_tmp(plan))
 		return 0;
 	if (may_hold_scratch(plan, plan->caller_tmp) &&
-	    make_scratch(a, plan->caller_tmp.p, launch, &ignored) == 0)
+	    make_scratch(a, plan->caller_tmp.p, &launch->scratch, &ignored) == 0)
 		return 0;
-	return make_scratch(a, "/tmp", launch, err);
+	return make_scratch(a, "/tmp", &launch->scratch, err);
 }
 
 const char *unmounted_tmp(const struct plan *plan, const struct launch *launch)

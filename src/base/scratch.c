@@ -12,23 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 
-/* What follows it is six characters of mkdtemp's. */
-#define HELD "cordon-run-"
-#define HELD_BYTES (sizeof(HELD "XXXXXX") - 1)
-/* Between making one and holding it nobody does. */
-#define SETTLED_SECONDS 60
-
-static int make(struct arena *a, const char *parent, const char *prefix, const char **ret,
-		struct cordon_error *err)
+int scratch_make(struct arena *a, const char *parent, const char **ret, struct cordon_error *err)
 {
-	char *path = arena_printf(a, "%s/%sXXXXXX", parent, prefix);
+	char *path = arena_printf(a, "%s/cordon-XXXXXX", parent);
 
 	if (!path)
 		return err_nomem(err, "scratch");
@@ -37,11 +28,6 @@ static int make(struct arena *a, const char *parent, const char *prefix, const c
 			       parent);
 	*ret = path;
 	return 0;
-}
-
-int scratch_make(struct arena *a, const char *parent, const char **ret, struct cordon_error *err)
-{
-	return make(a, parent, "cordon-", ret, err);
 }
 
 /* A directory the owner took its own rights from is opened all the same. */
@@ -152,56 +138,4 @@ int scratch_remove(const char *path)
 		closedir(d);
 	}
 	return r == 0 && rmdir(path) < 0 ? -errno : r;
-}
-
-/* A directory of the caller's that a run made and that nobody holds. */
-static bool is_left_behind(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-	       st.st_mtime < time(NULL) - SETTLED_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
-}
-
-static void sweep(struct arena *a, const char *parent)
-{
-	DIR *d = opendir(parent);
-	const struct dirent *entry;
-
-	while (d && (entry = readdir(d))) {
-		autoclose int fd = -1;
-		const char *path;
-
-		if (strncmp(entry->d_name, HELD, strlen(HELD)) != 0 ||
-		    strlen(entry->d_name) != HELD_BYTES)
-			continue;
-		fd = openat(dirfd(d), entry->d_name,
-			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		path = fd >= 0 && is_left_behind(fd)
-			       ? arena_printf(a, "%s/%s", parent, entry->d_name)
-			       : NULL;
-		if (path)
-			scratch_remove(path);
-	}
-	if (d)
-		closedir(d);
-}
-
-int scratch_make_held(struct arena *a, const char *parent, const char **ret, int *ret_fd,
-		      struct cordon_error *err)
-{
-	const char *path = NULL;
-	int fd, r;
-
-	sweep(a, parent);
-	r = make(a, parent, HELD, &path, err);
-	if (r < 0)
-		return r;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* Where there are no locks it is left behind should this process be killed. */
-	if (fd >= 0)
-		flock(fd, LOCK_EX | LOCK_NB);
-	*ret = path;
-	*ret_fd = fd;
-	return 0;
 }

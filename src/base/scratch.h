@@ -11,10 +11,6 @@
 
 /* Makes `parent`/cordon-XXXXXX with mode 0700; the path is in the arena. */
 int scratch_make(struct arena *a, const char *parent, const char **ret, struct cordon_error *err);
-/* The same as `parent`/cordon-run-XXXXXX, held until *ret_fd is closed; what a run that was
- * killed has left there is removed first. */
-int scratch_make_held(struct arena *a, const char *parent, const char **ret, int *ret_fd,
-		      struct cordon_error *err);
 /* Removes it, however deep; needs no memory and few descriptors. Follows no link. Nobody
  * may change it meanwhile. Returns 0 or -errno. */
 int scratch_remove(const char *path);

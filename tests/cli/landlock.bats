@@ -72,34 +72,6 @@ setup() {
 	assert_json '.degraded | index("unix-sockets")'
 }
 
-# begin NAME: a run that says where its private /tmp is and stays; its process is $pid.
-begin() {
-	mkfifo "$WORKDIR/$1"
-	TMPDIR=$SCRATCH/t "$CORDON" "${LANDLOCK[@]}" -- sh -c 'echo "$TMPDIR" >"$0"; exec sleep 60' "$1" \
-		3>&- &
-	pid=$!
-	read -r place <"$WORKDIR/$1"
-}
-
-@test "what a run that was killed left in TMPDIR goes with the next one, and nothing else" {
-	mkdir -p "$SCRATCH/t/cordon-run-mine" "$SCRATCH/t/cordon-run-abcde"
-	touch "$SCRATCH/t/cordon-run-a-file"
-	begin one
-	kill -KILL $pid
-	wait $pid || true
-	killed=$place
-	begin two
-	assert_file "$killed"
-	mkdir "$killed/deep" && touch -d '2 minutes ago' "$killed" "$place" "$SCRATCH"/t/cordon-run-[ma]*
-	TMPDIR=$SCRATCH/t run -0 cordon "${LANDLOCK[@]}" -- true
-	refute_file "$killed"
-	assert_file "$place"
-	kill -TERM $pid
-	wait $pid || true
-	refute_file "$place"
-	assert_equal "$(ls "$SCRATCH/t")" $'cordon-run-a-file\ncordon-run-abcde\ncordon-run-mine'
-}
-
 @test "a private /tmp is a directory of the run in TMPDIR, and gone afterwards" {
 	run -0 cordon "${LANDLOCK[@]}" -- sh -c '
 		ls /tmp; echo x >/tmp/cordon-landlock-test
@@ -108,7 +80,7 @@ begin() {
 	assert_contains "Permission denied"
 	assert_contains 700
 	refute_file /tmp/cordon-landlock-test
-	[[ ${lines[-1]} == */cordon-run-?????? ]] || fail "no directory of the run: ${lines[-1]}"
+	[[ ${lines[-1]} == */cordon-?????? ]] || fail "no directory of the run: ${lines[-1]}"
 	refute_file "${lines[-1]}"
 }
 
