@@ -43,7 +43,8 @@ struct launch {
 	int handover_fd;	/* the supervisor's end; -1: nothing is handed over */
 	int handover_inside;	/* the other end's number in the child */
 	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
-	bool bare_streams;	/* the command's standard streams keep the host's mounts */
+	bool carries_input;	/* standard input that is a file comes through a pipe */
+	bool bare_streams;	/* the other standard streams keep the host's mounts */
 	bool brokered;		/* listener and namespaces are for a broker */
 	struct launch_companion *companion; /* the broker is made by the child; NULL: it is not */
 	bool broker_hides;	/* only the broker hides what is denied in writable trees */

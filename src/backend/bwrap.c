@@ -410,10 +410,10 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 		r = build_argv(a, in, &args, ret, err);
 	ret->program = in->caps->bwrap_path;
 	ret->envp = no_variables;
-	ret->bare_streams = true;
 	ret->wrappers = 2; /* bwrap outside and its pid 1 inside */
+	ret->carries_input = true;
 	if (r == 0)
-		r = wrapper_prepare(a, ret, err);
+		r = wrapper_prepare(a, in->caps, ret, err);
 	/* Ctrl-C is for the command: bubblewrap would die of it and take all with it. */
 	vec_each(op, &in->plan->ops)
 		ret->new_session |= op->kind == OP_SESSION;

@@ -8,9 +8,11 @@ bool wrapper_keeps_metadata(const struct caps *caps)
 	return false;
 }
 
-int wrapper_prepare(struct arena *a, struct launch *launch, struct cordon_error *err)
+int wrapper_prepare(struct arena *a, const struct caps *caps, struct launch *launch,
+		    struct cordon_error *err)
 {
 	(void)a;
+	(void)caps;
 	(void)launch;
 	(void)err;
 	return 0;

@@ -118,7 +118,8 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 char *arena_join(struct arena *a, struct str first, struct str second)
 {
-	char *p = first.n > SIZE_MAX / 4 ? NULL : arena_room(a, first.n + second.n + 1);
+	bool fits = first.n < SIZE_MAX / 4 && second.n < SIZE_MAX / 4;
+	char *p = fits ? arena_room(a, first.n + second.n + 1) : NULL;
 
 	if (!p)
 		return NULL;

@@ -7,9 +7,26 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+
+bool fd_is_exposed(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct termios terminal;
+	struct stat st;
+
+	if (flags < 0 || fstat(fd, &st) < 0)
+		return false;
+	/* Nobody finds a file without a name, whatever its mode is. */
+	if (S_ISREG(st.st_mode))
+		return (flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY) && st.st_nlink;
+	/* Somebody else's device has only its mode to protect it, as on the host. */
+	return (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) && tcgetattr(fd, &terminal) < 0 &&
+	       (geteuid() == 0 || geteuid() == st.st_uid);
+}
 
 void fd_close(int *fd)
 {

@@ -15,6 +15,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+/* Could whoever has this descriptor do more to what is behind it than it was opened for,
+ * because it keeps the mount it was opened on: a file that is only read (or neither), to be
+ * opened again for writing or get another mode; a device of the caller's? CHILD_SAFE. */
+bool fd_is_exposed(int fd);
 /* Closes *fd if it is not negative, keeps errno, sets *fd to -1. */
 void fd_close(int *fd);
 int steal_fd(int *fd);

@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "fmt/json.h"
+#include "run/inlet.h"
 #include "run/keep.h"
 #include "run/outlet.h"
 #include "run/supervise.h"
@@ -424,6 +425,8 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		r = find_program(s, a, plan, options, &in.program, &why);
 	if (r == 0)
 		r = backend->prepare(a, &in, &launch, &why);
+	if (r == 0)
+		r = inlet_check(plan, &launch, options, &why);
 	if (r == 0)
 		r = make_parts(a, &about, &parts, &why);
 	if (r < 0) {

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/epoll.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void fail(struct inlet *i, int errnum)
 {
 	struct cordon_error why;
 
-	err_set(&why, CORDON_E_IO, errnum, stage, "cannot read standard input");
+	err_set(&why, CORDON_E_IO, errnum, stage, "cannot carry standard input");
 	run_break(i->run, &why);
 	close_inlet(i);
 }
@@ -59,7 +59,7 @@ static void ready(void *data, uint32_t events)
 	if (done > 0)
 		i->carried += done;
 	else if (done < 0 && errno != EAGAIN && errno != EINTR)
-		close_inlet(i); /* nobody reads any more */
+		fail(i, errno);
 }
 
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
@@ -67,7 +67,7 @@ static int begin(struct run_part *part, struct run *run, struct cordon_error *er
 	struct inlet *i = part->data;
 
 	i->run = run;
-	return loop_watch(run_loop(run), &i->watch, EPOLLOUT, err);
+	return loop_watch(run_loop(run), &i->watch, POLLOUT, err);
 }
 
 static void end(struct run_part *part, struct run_result *result)
@@ -77,47 +77,59 @@ static void end(struct run_part *part, struct run_result *result)
 
 	(void)result;
 	close_inlet(i);
-	if (i->unread >= 0 && ioctl(i->unread, FIONREAD, &left) == 0 && i->carried > i->begun)
+	/* The command may have put something into the pipe itself. */
+	if (i->unread >= 0 && ioctl(i->unread, FIONREAD, &left) == 0 &&
+	    left < i->carried - i->begun)
 		lseek(STDIN_FILENO, i->carried - left, SEEK_SET);
 	fd_close(&i->unread);
 }
 
 static int open_pipe(struct inlet *i, struct launch *launch, struct cordon_error *err)
 {
-	int failed = fd_pipe(&i->unread, &i->watch.fd);
-	int theirs = failed ? -1 : fcntl(i->unread, F_DUPFD_CLOEXEC, 3);
+	int theirs, failed = fd_pipe(&i->unread, &i->watch.fd);
 
-	if (theirs < 0 || fcntl(i->watch.fd, F_SETFL, O_NONBLOCK) < 0 ||
-	    launch->n_fds == LAUNCH_FDS_MAX) {
+	if (failed)
+		return err_set(err, CORDON_E_SYSTEM, -failed, stage, "cannot make a pipe");
+	if (launch->n_fds == LAUNCH_FDS_MAX)
+		return err_set(err, CORDON_E_LIMIT, 0, stage, "too many descriptors to hand over");
+	theirs = fcntl(i->unread, F_DUPFD_CLOEXEC, 3);
+	if (theirs < 0 || fcntl(i->watch.fd, F_SETFL, O_NONBLOCK) < 0) {
+		err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot prepare a pipe");
 		fd_close(&theirs);
-		return err_set(err, CORDON_E_SYSTEM, failed ? -failed : errno, stage,
-			       "cannot make a pipe for standard input");
+		return -err->code;
 	}
 	launch->fds[launch->n_fds++] = (struct spawn_fd){ .from = theirs, .to = STDIN_FILENO };
 	return 0;
 }
 
-/* A file without a name is found by nobody, whatever its mode is. */
-static bool is_carried(const struct stat *st)
+/* To be read, and exposed: a file with a name. */
+static bool is_carried(const struct launch *launch, const struct execute_options *options)
 {
-	return S_ISREG(st->st_mode) && st->st_nlink;
+	int flags = fcntl(STDIN_FILENO, F_GETFL);
+	struct stat st;
+
+	return launch->carries_input && !options->stdin_null && flags >= 0 && !(flags & O_PATH) &&
+	       fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && fd_is_exposed(STDIN_FILENO);
 }
 
-static int refuse_device(int fd, struct cordon_error *err)
+static bool is_replaced(int fd, const struct execute_options *options)
 {
-	err_set(err, CORDON_E_BLOCKED, 0, stage,
-		"standard stream %d is a device of yours, whose mode the command could change", fd);
-	return err_hint(err, "pipe it through cat, or use another --backend than this one");
+	return fd == STDIN_FILENO ? options->stdin_null : options->capture;
 }
 
-static int check_devices(struct cordon_error *err)
+int inlet_check(const struct plan *plan, const struct launch *launch,
+		const struct execute_options *options, struct cordon_error *err)
 {
+	if (!launch->bare_streams || !execute_confines(plan))
+		return 0;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		struct stat st;
-
-		if (fstat(fd, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) &&
-		    !isatty(fd) && st.st_uid == geteuid() && geteuid() != 0)
-			return refuse_device(fd, err);
+		if (is_replaced(fd, options) || !fd_is_exposed(fd) ||
+		    (fd == STDIN_FILENO && is_carried(launch, options)))
+			continue;
+		err_set(err, CORDON_E_BLOCKED, 0, stage,
+			"standard stream %d is a file or device that the command could change, "
+			"whatever it is open for", fd);
+		return err_hint(err, "pipe it through cat, or use another --backend");
 	}
 	return 0;
 }
@@ -125,17 +137,12 @@ static int check_devices(struct cordon_error *err)
 int inlet_make(struct arena *a, const struct part_input *in, struct run_part **ret,
 	       struct cordon_error *err)
 {
-	int r, flags = fcntl(STDIN_FILENO, F_GETFL);
 	struct run_part *part;
 	struct inlet *i;
-	struct stat st;
+	int r;
 
-	if (!in->launch->bare_streams || !execute_confines(in->plan))
+	if (!execute_confines(in->plan) || !is_carried(in->launch, in->options))
 		return 0;
-	r = check_devices(err);
-	if (r < 0 || in->options->stdin_null || flags < 0 || flags & O_PATH ||
-	    (flags & O_ACCMODE) != O_RDONLY || fstat(STDIN_FILENO, &st) < 0 || !is_carried(&st))
-		return r;
 	part = arena_new(a, struct run_part);
 	i = part ? arena_new(a, struct inlet) : NULL;
 	if (!i)

@@ -594,8 +594,14 @@ unchanged() {
 		cordon run -q -p $profile -- sh -c "$2" <"$1" || true
 		assert_equal "$(stat -c '%A %U %s %Y' "$1")" "$before"
 	done
+	runs_on_bwrap
 	cordon run -q --backend bwrap -- sh -c "$2" <"$1" || true
 	assert_equal "$(stat -c '%A %U %s %Y' "$1")" "$before"
+}
+
+# Otherwise what is not changed there proves nothing.
+runs_on_bwrap() {
+	assert_equal "$(cordon run -q --backend bwrap -- echo inside)" inside
 }
 
 @test "a file that is standard input is read and nothing else" {
@@ -620,9 +626,30 @@ unchanged() {
 	is_root || skip "for root"
 	mknod -m 666 "$HOME/null" c 1 3
 	unchanged "$HOME/null" 'chmod 0 /proc/self/fd/0; chown 1 /dev/stdin'
+	runs_on_bwrap
 	for backend in native bwrap; do
 		cordon run -q --backend $backend -- chmod 0 /proc/self/fd/1 >"$HOME/null" 2>&1 || true
 		assert_equal "$(stat -c %a "$HOME/null")" 666
+	done
+}
+
+@test "a stream that is read, or neither read nor written, is no way to write" {
+	runs_on_bwrap
+	echo before >file
+	chmod 600 file
+	for backend in native bwrap; do
+		for open in '1<file' '2<file'; do
+			run bash -c '"$0" run -q --backend "$1" -- sh -c "
+				echo evil >/proc/self/fd/${2%%<*}; chmod 666 /proc/self/fd/${2%%<*}" '"$open" \
+				"$CORDON" $backend "$open"
+			assert_equal "$(cat file) $(stat -c %a file)" 'before 600'
+		done
+		run python3 -c '
+import os, subprocess, sys
+fd = os.open("file", os.O_PATH)
+subprocess.run([sys.argv[1], "run", "-q", "--backend", sys.argv[2], "--", "sh", "-c",
+	"echo evil >/proc/self/fd/0; chmod 666 /proc/self/fd/0"], stdin=fd)' "$CORDON" $backend
+		assert_equal "$(cat file) $(stat -c %a file)" 'before 600'
 	done
 }
 
@@ -634,7 +661,14 @@ unchanged() {
 	run -0 bash -c '{ read -r x; "$0" run -q --backend bwrap sh -c "read -r x; echo \$x"; cat; } <in' "$CORDON"
 	assert_output two$'\n'three
 	seq 200000 >many
-	run -0 bash -c '{ "$0" run -q --backend bwrap -- head -c 500000 | tail -c 3; cat | wc -c; } <many' "$CORDON"
+	run -0 bash -c '{ "$0" run -q --backend bwrap -- dd bs=1000 count=500 iflag=fullblock status=none |
+		tail -c 4
+		head -n 1; } <many' "$CORDON"
+	assert_output "$(head -c 500000 many | tail -c 4; tail -c +500001 many | head -n 1)"
+	# A command that puts something into its own pipe moves nothing back.
+	run -0 bash -c '{ read -r x; "$0" run -q --backend bwrap -- sh -c "
+		read -r x; echo much more than was read >/proc/self/fd/0"; cat; } <in' "$CORDON"
+	refute_contains one
 	run -0 bash -c '"$0" run -q --backend bwrap -- cat <many | cmp - many' "$CORDON"
 	run -0 bash -c 'exec <in; rm in; "$0" run -q cat' "$CORDON"
 	assert_output one$'\n'two$'\n'three

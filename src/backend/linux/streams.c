@@ -12,37 +12,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/mount.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "backend/linux/native.h"
+#include "base/fd.h"
 
 #define STAGE "streams"
 #define SEALED (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
 
 static const char *const links[] = { "/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2" };
 static const char *const names[] = { "standard input", "standard output", "standard error" };
-
-static CHILD_SAFE bool is_terminal(int fd)
-{
-	struct termios t;
-
-	return ioctl(fd, TCGETS, &t) == 0;
-}
-
-static CHILD_SAFE bool needs_seal(int fd, int flags, const struct stat *st)
-{
-	bool reads = flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY;
-
-	/* Nobody finds a file without a name, whatever its mode is. */
-	if (S_ISREG(st->st_mode))
-		return reads && st->st_nlink;
-	/* Somebody else's device has only its mode to protect it, as on the host. */
-	return (S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode)) && !is_terminal(fd) &&
-	       (geteuid() == 0 || geteuid() == st->st_uid);
-}
 
 static CHILD_SAFE int fail(int fd, int error_fd)
 {
@@ -117,7 +97,7 @@ CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
 		int original, flags = fcntl(fd, F_GETFL);
 		struct stat st;
 
-		if (flags < 0 || fstat(fd, &st) < 0 || !needs_seal(fd, flags, &st))
+		if (!fd_is_exposed(fd) || fstat(fd, &st) < 0)
 			continue;
 		original = fcntl(fd, F_DUPFD_CLOEXEC, NATIVE_STREAMS);
 		if (original < 0 || seal(&sealed, fd, flags, &st) < 0)

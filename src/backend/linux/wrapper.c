@@ -19,10 +19,16 @@ static bool may_mount(void)
 	       data[0].effective & 1u << CAP_SYS_ADMIN;
 }
 
+/* For root, where it can be done. */
+static bool is_wrapped(const struct caps *caps)
+{
+	return geteuid() == 0 && caps->value[CAP_MOUNTNS] && caps->value[CAP_OPEN_TREE] &&
+	       caps->value[CAP_MOUNT_SETATTR] && may_mount();
+}
+
 bool wrapper_keeps_metadata(const struct caps *caps)
 {
-	return geteuid() != 0 || (caps->value[CAP_MOUNTNS] && caps->value[CAP_OPEN_TREE] &&
-				  caps->value[CAP_MOUNT_SETATTR] && may_mount());
+	return geteuid() != 0 || is_wrapped(caps);
 }
 
 /* What is mounted on the host meanwhile still shows, as bubblewrap has it. */
@@ -41,11 +47,13 @@ static CHILD_SAFE int become_wrapper(void *data, int error_fd)
 	return r < 0 ? r : spawn_child_exec(&n->command, error_fd);
 }
 
-int wrapper_prepare(struct arena *a, struct launch *launch, struct cordon_error *err)
+int wrapper_prepare(struct arena *a, const struct caps *caps, struct launch *launch,
+		    struct cordon_error *err)
 {
 	struct native *n;
 
-	if (geteuid() != 0 || !may_mount())
+	launch->bare_streams = !is_wrapped(caps);
+	if (launch->bare_streams)
 		return 0;
 	n = arena_new(a, struct native);
 	if (!n)

@@ -11,7 +11,8 @@
 
 /* Is it needed, or can it be done? Others than root own no device node that shows. */
 bool wrapper_keeps_metadata(const struct caps *caps);
-/* Once the rest of the launch is filled. */
-int wrapper_prepare(struct arena *a, struct launch *launch, struct cordon_error *err);
+/* Once the rest of the launch is filled; without it the streams are bare. */
+int wrapper_prepare(struct arena *a, const struct caps *caps, struct launch *launch,
+		    struct cordon_error *err);
 
 #endif
