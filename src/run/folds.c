@@ -34,8 +34,13 @@ static const struct {
 	{ 0x7366746e, FOLDS_ALWAYS, NULL },
 	{ 0x4244, FOLDS_ALWAYS, NULL }, /* HFS, HFS+ */
 	{ 0x482b, FOLDS_ALWAYS, NULL },
-	{ 0xff534d42, FOLDS_ALWAYS, NULL }, /* CIFS, SMB 2: as the server likes */
+	/* As the server likes, and other systems' do. */
+	{ 0xff534d42, FOLDS_ALWAYS, NULL }, /* CIFS, SMB 2 */
 	{ 0xfe534d42, FOLDS_ALWAYS, NULL },
+	{ 0x6969, FOLDS_ALWAYS, NULL },	    /* NFS */
+	{ 0x65735546, FOLDS_ALWAYS, NULL }, /* FUSE, virtiofs: directories of Docker Desktop */
+	{ 0x01021997, FOLDS_ALWAYS, NULL }, /* 9p: the drives of Windows in WSL */
+	{ 0x786f4256, FOLDS_ALWAYS, NULL }, /* VirtualBox's shared folders */
 };
 
 /* A kernel built without Unicode does not list the feature. One that lists nothing (no

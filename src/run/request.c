@@ -113,13 +113,17 @@ bool request_resolves_plainly(struct request *q, uint64_t resolve)
 {
 	bool below = resolve & (RESOLVE_IN_ROOT | RESOLVE_BENEATH);
 	size_t slashes = resolve & RESOLVE_IN_ROOT ? strspn(q->path, "/") : 0;
+	int r;
 
 	if (!below && !(resolve & RESOLVE_NO_SYMLINKS))
 		return true;
 	q->path_n -= slashes;
 	memmove(q->path, q->path + slashes, q->path_n + 1);
-	return !(below && (q->path[0] == '/' || has_dots(q->path))) &&
-	       target_has_no_links(&q->target, q->dirfd, q->path);
+	if (below && (q->path[0] == '/' || has_dots(q->path)))
+		return false;
+	r = target_walk_without_links(&q->target, q->dirfd, q->path);
+	/* Where something covers the rest there was no link until then. */
+	return r == 0 || r == -ENOENT || r == -EACCES;
 }
 
 bool request_is_watched(const struct request *q)

@@ -466,7 +466,7 @@ int target_resolve(const struct target *target, int dirfd, const char *path, boo
 	return r;
 }
 
-bool target_has_no_links(const struct target *target, int dirfd, const char *path)
+int target_walk_without_links(const struct target *target, int dirfd, const char *path)
 {
 	struct open_how how = {
 		/* Not O_NOFOLLOW: with it a link in the last place would be opened. */
@@ -478,7 +478,14 @@ bool target_has_no_links(const struct target *target, int dirfd, const char *pat
 
 	path += strspn(path, "/");
 	if (base < 0 || !*path)
-		return false;
+		return base < 0 ? -EBADF : -ENOENT;
 	fd = (int)syscall(SYS_openat2, base, path, &how, sizeof(how));
-	return fd >= 0 || errno == ENOENT;
+	return fd < 0 ? -errno : 0;
+}
+
+bool target_has_no_links(const struct target *target, int dirfd, const char *path)
+{
+	int r = path[strspn(path, "/")] ? target_walk_without_links(target, dirfd, path) : -ELOOP;
+
+	return r == 0 || r == -ENOENT;
 }

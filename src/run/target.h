@@ -72,6 +72,9 @@ struct target_place {
 int target_resolve(const struct target *target, int dirfd, const char *path, bool follow,
 		   struct target_place *ret);
 
+/* Opens what the path leads to, and nothing on the way is a link: 0, or the errno, negative, which
+ * is ELOOP at the first link. */
+int target_walk_without_links(const struct target *target, int dirfd, const char *path);
 /* Quickly: is there no symlink anywhere in the path, the last component included? Then
  * what would be made is called as the text says. False also when that is not known. */
 bool target_has_no_links(const struct target *target, int dirfd, const char *path);

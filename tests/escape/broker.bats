@@ -203,6 +203,21 @@ for change in (lambda: os.fchmod(fd, 0o666), lambda: os.utime(fd, (1, 2))):
 	assert_output "$SECRET"
 }
 
+@test "H25 what is hidden has no other case, where the file system takes it for the same" {
+	folding_workdir
+	mkdir hidden deep
+	echo "$SECRET" >hidden/file
+	FLAGS=(--deny hidden --deny '**/*.key')
+	echo "$SECRET" >a.key
+	for name in hidden/file HIDDEN/file Hidden/FILE A.key a.KEY; do
+		inside read-file "$name"
+		bare read-file "$name"
+		inside write "$name"
+	done
+	refused deep/b.KEY write-created deep/b.KEY
+	assert_equal "$(cat hidden/file a.key)" "$SECRET"$'\n'"$SECRET"
+}
+
 @test "H31 H63 a file of the host handed in is not opened for more" {
 	echo x >"$OUTSIDE/in"
 	run cordon run -q -p strict -- sh -c 'echo y >/proc/self/fd/0' <"$OUTSIDE/in"

@@ -30,6 +30,7 @@ escape_setup() {
 }
 
 escape_teardown() {
+	[ -z "${FOLDING:-}" ] || { cd / && umount -l "$FOLDING"; }
 	for pid in "${BACKGROUND[@]}"; do
 		kill -KILL "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
@@ -66,6 +67,20 @@ start_server() {
 	: >"$SCRATCH/hits"
 	background "$ATTACK_PATH" serve "$1" "$2" "$SCRATCH/ready" "$SCRATCH/hits"
 	read -r PORT <"$SCRATCH/ready"
+}
+
+# The workdir becomes one whose file system takes names in any case for the same.
+folding_workdir() {
+	is_root || skip "only root mounts"
+	[ -c /dev/fuse ] && /usr/bin/python3 -c 'import fusepy' || must_or_skip "no FUSE here"
+	mkdir "$SCRATCH/backing" "$SCRATCH/folding"
+	mkfifo "$SCRATCH/mounted"
+	background /usr/bin/python3 "$BATS_TEST_DIRNAME/folding.py" "$SCRATCH/backing" \
+		"$SCRATCH/folding" "$SCRATCH/mounted"
+	read -r -t 30 _ <"$SCRATCH/mounted"
+	FOLDING=$SCRATCH/folding
+	cp attack "$FOLDING"
+	cd "$FOLDING"
 }
 
 # needs_enforced WHAT WHY FLAGS...: a run with these flags claims it.

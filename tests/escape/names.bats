@@ -110,6 +110,22 @@ setup() {
 	refute_file .claude
 }
 
+@test "H25 a name in another case, where the file system takes it for the same" {
+	folding_workdir
+	git init -q .
+	for name in .CLAUDE .Mcp.JSON; do
+		refused "$name" mkdir "$name"
+		refused "$name" write-created "$name"
+	done
+	for name in .GIT/hooks/pre-commit .git/HOOKS/pre-commit; do
+		refused .git/hooks/pre-commit write-created $name
+	done
+	echo x >.git/config
+	inside write .GIT/config
+	inside rename .GIT .git2
+	assert_equal "$(cat .git/config)" x
+}
+
 @test "other spellings: slashes, dots, a slash at the end" {
 	refused .claude mkdir .//.claude
 	refused .claude mkdir ././.claude

@@ -516,11 +516,27 @@ static int prepare_resolver(struct preparation *p, struct launch *launch)
 	return 0;
 }
 
+/* Where a server takes several spellings for one name the kernel does not, and a mount covers
+ * the one it was put on: only the broker knows the others. */
+static bool hides_folded(const struct plan *plan)
+{
+	vec_each(op, &plan->ops) {
+		if (op->kind != OP_HIDE_FILE && op->kind != OP_HIDE_DIR)
+			continue;
+		vec_each(dir, &plan->policy->folding)
+			if (path_below(op->path, *dir))
+				return true;
+	}
+	return false;
+}
+
 static int prepare_listener(struct preparation *p, const struct launch_input *in,
 			    struct launch *launch)
 {
-	int r = listen_prepare(in, p->native, launch, p->err);
+	int r;
 
+	launch->broker_hides = hides_folded(p->plan);
+	r = listen_prepare(in, p->native, launch, p->err);
 	if (r < 0 || !listen_is_exact(p->plan))
 		return r;
 	p->native->brokered = launch->brokered = true;
