@@ -224,7 +224,7 @@ static void run(struct broker *b)
 
 /* --- becoming it ----------------------------------------------------------------------- */
 
-static int fail(int error_fd, const char *what)
+int broker_fail(int error_fd, const char *what)
 {
 	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, STAGE, what, NULL, NULL);
 }
@@ -238,7 +238,7 @@ static int try_to_look(const struct broker *b, int error_fd)
 	if (target_read(command, (uint64_t)(uintptr_t)&b->in->command, &seen, sizeof(seen)) == 0)
 		return 0;
 	errno = EPERM;
-	return fail(error_fd, "cannot look at the command");
+	return broker_fail(error_fd, "cannot look at the command");
 }
 
 static int enter(const struct broker *b, int error_fd)
@@ -246,9 +246,9 @@ static int enter(const struct broker *b, int error_fd)
 	if (b->in->unmounted)
 		return try_to_look(b, error_fd);
 	if (setns(BROKER_FD_USER_NS, CLONE_NEWUSER) < 0)
-		return fail(error_fd, "cannot enter the sandbox's user namespace");
+		return broker_fail(error_fd, "cannot enter the sandbox's user namespace");
 	if (setns(BROKER_FD_MOUNT_NS, CLONE_NEWNS) < 0)
-		return fail(error_fd, "cannot enter the sandbox's mount namespace");
+		return broker_fail(error_fd, "cannot enter the sandbox's mount namespace");
 	close(BROKER_FD_USER_NS);
 	close(BROKER_FD_MOUNT_NS);
 	return 0;
@@ -279,11 +279,11 @@ static int lock_down(const struct broker *b, int error_fd)
 	struct pollfd control = { .fd = BROKER_FD_CONTROL };
 
 	if (broker_look(b, true) < 0)
-		return fail(error_fd, "cannot give capabilities up");
+		return broker_fail(error_fd, "cannot give capabilities up");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return fail(error_fd, "cannot protect itself");
+		return broker_fail(error_fd, "cannot protect itself");
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		return fail(error_fd, "cannot be tied to the supervisor's life");
+		return broker_fail(error_fd, "cannot be tied to the supervisor's life");
 	/* It may have died before. */
 	if (poll(&control, 1, 0) != 0)
 		_exit(1);
@@ -324,18 +324,18 @@ static int read_mounts(struct broker *b, int error_fd)
 	autobuf struct buf text = buf_make(MOUNTS_BYTES_MAX);
 
 	if (fd < 0)
-		return fail(error_fd, "cannot read the sandbox's mounts");
+		return broker_fail(error_fd, "cannot read the sandbox's mounts");
 	while (buf_read(&text, fd, 16384) > 0)
 		;
 	if (text.failed || !parse_mounts(b, buf_str(&text)))
-		return fail(error_fd, "cannot understand the sandbox's mounts");
+		return broker_fail(error_fd, "cannot understand the sandbox's mounts");
 	qsort(b->mounts, b->n_mounts, sizeof(*b->mounts), compare_ids);
 	return 0;
 }
 
 static int become(struct broker *b, int error_fd)
 {
-	int r = notify_fits() ? 0 : fail(error_fd, "cannot take this kernel's records");
+	int r = notify_fits() ? 0 : broker_fail(error_fd, "cannot take this kernel's records");
 
 	if (r == 0)
 		r = enter(b, error_fd);
@@ -344,11 +344,11 @@ static int become(struct broker *b, int error_fd)
 	if (r < 0)
 		return r;
 	if (!target_use_proc(BROKER_FD_PROC))
-		return fail(error_fd, "cannot look at its own descriptors");
+		return broker_fail(error_fd, "cannot look at its own descriptors");
 	/* Links below /proc are named from here. */
 	b->view.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (b->view.root < 0 || fchdir(BROKER_FD_PROC) < 0)
-		return fail(error_fd, "cannot open the sandbox's root");
+		return broker_fail(error_fd, "cannot open the sandbox's root");
 	r = read_mounts(b, error_fd);
 	if (r < 0)
 		return r;
@@ -356,7 +356,7 @@ static int become(struct broker *b, int error_fd)
 								 : SECCOMP_FILTER_broker,
 						 SECCOMP_ARCH_NATIVE),
 				 0);
-	return errno ? fail(error_fd, "cannot confine itself") : 0;
+	return errno ? broker_fail(error_fd, "cannot confine itself") : 0;
 }
 
 int broker_child(void *data, int error_fd)

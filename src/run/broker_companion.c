@@ -13,17 +13,9 @@
 #include <unistd.h>
 
 #include "backend/handover.h"
-#include "base/spawn.h"
-
-#define STAGE "broker"
 
 /* The lowest number that none of the fixed ones is. */
 #define FREE BROKER_FD_END
-
-static int fail(int error_fd, const char *what)
-{
-	return spawn_child_fail(error_fd, CORDON_E_INIT, errno, STAGE, what, NULL, NULL);
-}
 
 /* The command's streams and whatever else it has are not for the broker. */
 static int settle(int control_fd, int *error_fd)
@@ -35,14 +27,14 @@ static int settle(int control_fd, int *error_fd)
 	if (control < 0 || error < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
 	    dup2(null, 2) < 0 || dup3(error, FREE, O_CLOEXEC) < 0 ||
 	    dup3(control, BROKER_FD_CONTROL, O_CLOEXEC) < 0)
-		return fail(*error_fd, "cannot arrange its descriptors");
+		return broker_fail(*error_fd, "cannot arrange its descriptors");
 	*error_fd = FREE;
 	close(BROKER_FD_LISTENER);
 	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0 || (proc != BROKER_FD_PROC && dup3(proc, BROKER_FD_PROC, O_CLOEXEC) < 0) ||
 	    syscall(SYS_close_range, BROKER_FD_USER_NS, BROKER_FD_MOUNT_NS, 0) < 0 ||
 	    syscall(SYS_close_range, FREE + 1, ~0u, 0) < 0)
-		return fail(*error_fd, "cannot arrange its descriptors");
+		return broker_fail(*error_fd, "cannot arrange its descriptors");
 	close(BROKER_FD_LISTENER);
 	return 0;
 }

@@ -68,6 +68,8 @@ struct broker_input {
 
 /* A spawn_request's `child`: becomes the broker and does not return. */
 int broker_child(void *data, int error_fd);
+/* Says what went wrong while it became that; -1, for who returns it. */
+int broker_fail(int error_fd, const char *what);
 /* A launch_companion's `run`: the same where the command's own process makes it. */
 void broker_companion(void *data, int control_fd, int error_fd, pid_t command);
 

@@ -341,8 +341,8 @@ bool object_is_open_for_writing(struct call *c, int fd)
 	int flags = fcntl(fd, F_GETFL);
 	struct statx st;
 
-	if (c->broker->in->unmounted || flags < 0 || flags & O_PATH ||
-	    (flags & O_ACCMODE) == O_RDONLY || look_at(fd, &st) < 0 || !is_inside(c->broker, &st))
+	if (c->broker->in->unmounted || flags < 0 || flags & O_PATH || !fd_mode_writes(flags) ||
+	    look_at(fd, &st) < 0 || !is_inside(c->broker, &st))
 		return false;
 	return c->allowed = true;
 }

@@ -50,7 +50,7 @@ static void note_streams(struct observer *o)
 	for (int fd = 0; fd < OBSERVED_STREAMS; fd++) {
 		int flags = fcntl(fd, F_GETFL);
 
-		if (flags >= 0 && !(flags & (O_PATH | O_APPEND)) && (flags & O_ACCMODE) != O_RDONLY)
+		if (flags >= 0 && !(flags & (O_PATH | O_APPEND)) && fd_mode_writes(flags))
 			identify(fd, "", &o->streams[fd]);
 	}
 }

@@ -3,7 +3,7 @@
  * Makes each system call of `cordon run` fail in turn, in the supervisor and in what it
  * starts, up to the exec of the command and in the supervisor to the end.
  *
- *	inject CORDON MARKER [--backend B] [--profile P] [--uid N] [--sample]
+ *	inject CORDON MARKER [--backend B] [--profile P] [--protect S] [--uid N] [--sample]
  *	       [--all-errnos] [--only PROCESS:CALL:ERRNO]
  *
  * --sample leaves out most of those that repeat, such as one of 170 Landlock rules.
@@ -39,6 +39,7 @@
 
 struct scene {
 	const char *cordon, *marker, *backend, *profile;
+	const char *protect; /* NULL: as the profile has it */
 	uid_t uid;
 	bool sample, all_errnos, own_tmp;
 	const char *only;
@@ -170,8 +171,11 @@ static void make_command(struct scene *s)
 	const char *const alone[] = { "-p",	      "custom", "--fallback",	"degrade",
 				      "--allow-read", "/",	"--allow-exec", "/",
 				      "--allow-read", s->root,	"--deny",	"~/.ssh" };
-	/* It has no broker, and what asks for one is refused. */
-	const char *const guarded[] = { "--protect", "guard" };
+	/* bwrap has no broker, and what asks for one is refused. */
+	const char *protect = s->protect			   ? s->protect
+			      : strcmp(s->backend, "bwrap") == 0 ? "guard"
+								   : NULL;
+	const char *const strength[] = { "--protect", protect };
 	const char *const command[] = { "--",	       s->command,    s->caps,	    s->namespaces,
 					s->secrets[0], s->secrets[1], s->secrets[2] };
 	size_t n = 0;
@@ -180,8 +184,8 @@ static void make_command(struct scene *s)
 	add_words(s, &n, argv, sizeof(argv) / sizeof(argv[0]));
 	if (is_landlock(s))
 		add_words(s, &n, alone, sizeof(alone) / sizeof(alone[0]));
-	if (strcmp(s->backend, "bwrap") == 0)
-		add_words(s, &n, guarded, sizeof(guarded) / sizeof(guarded[0]));
+	if (protect)
+		add_words(s, &n, strength, sizeof(strength) / sizeof(strength[0]));
 	add_words(s, &n, command, sizeof(command) / sizeof(command[0]));
 	s->n_options = n - sizeof(command) / sizeof(command[0]) + 1;
 	s->envp[0] = home;
@@ -568,6 +572,7 @@ static void parse(struct scene *s, int argc, char **argv)
 	static const struct option options[] = {
 		{ "backend", required_argument, NULL, 'b' },
 		{ "profile", required_argument, NULL, 'p' },
+		{ "protect", required_argument, NULL, 'x' },
 		{ "uid", required_argument, NULL, 'u' },
 		{ "sample", no_argument, NULL, 's' },
 		{ "all-errnos", no_argument, NULL, 'a' },
@@ -581,6 +586,8 @@ static void parse(struct scene *s, int argc, char **argv)
 			s->backend = optarg;
 		else if (c == 'p')
 			s->profile = optarg;
+		else if (c == 'x')
+			s->protect = optarg;
 		else if (c == 'u')
 			s->uid = geteuid() == 0 ? (uid_t)strtoul(optarg, NULL, 10) : 0;
 		else if (c == 's')
