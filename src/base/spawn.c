@@ -118,8 +118,10 @@ static int detached_outcome(struct spawned *s, struct cordon_error *err)
 	int outcome = spawn_check(s, err);
 
 	fd_close(&s->error_fd);
-	if (outcome < 0)
+	if (outcome < 0) {
+		spawn_reap_orphan(s->pidfd);
 		fd_close(&s->pidfd);
+	}
 	return outcome < 0 ? outcome : 0;
 }
 

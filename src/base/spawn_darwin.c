@@ -49,6 +49,12 @@ int spawn_signal(const struct spawned *s, int sig)
 	return kill(s->pid, sig);
 }
 
+/* Nothing is started detached. */
+void spawn_reap_orphan(int pidfd)
+{
+	(void)pidfd;
+}
+
 /* libcordon, which would hand one over, is not for this system. */
 bool spawn_is_pidfd(int fd)
 {

@@ -15,6 +15,10 @@ pid_t spawn_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
 /* A descriptor that is readable when the child has ended; -1 with errno. */
 int spawn_watch(pid_t pid);
 
+/* Waits for what was started detached and is ending, where it has become our child after all:
+ * a first process and a subreaper adopt what others leave. */
+void spawn_reap_orphan(int pidfd);
+
 /* In the child: SIGKILL when the parent ends, where the kernel offers that. 0 or -1. */
 CHILD_SAFE int spawn_child_bind(void);
 /* Closes from first to last, both included. 0 or -1. */

@@ -150,6 +150,14 @@ int spawn_signal(const struct spawned *s, int sig)
 	return (int)syscall(SYS_pidfd_send_signal, s->pidfd, sig, NULL, 0);
 }
 
+void spawn_reap_orphan(int pidfd)
+{
+	siginfo_t info;
+
+	while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+		;
+}
+
 /* A process that has ended meanwhile is still one. */
 bool spawn_is_pidfd(int fd)
 {

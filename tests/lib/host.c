@@ -10,7 +10,6 @@
  * afterwards the host must be as it was: no child, no descriptor, no signal changed. With
  * "wall" the reaping takes even what sends no signal.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,6 +24,8 @@
 #include <unistd.h>
 
 #include <cordon/cordon.h>
+
+#include "descriptors.h"
 
 #define THREADS 6
 #define OWN_EVERY 4  /* runs between two children of the host's own */
@@ -199,18 +200,6 @@ struct state {
 	void (*usr1)(int), (*pipe)(int), (*chld)(int);
 	char cwd[4096];
 };
-
-static int count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
 
 static void look(struct state *s)
 {

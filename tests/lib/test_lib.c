@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cordon/cordon.h>
@@ -66,6 +66,15 @@ TestSuite(lib, .init = open_ground, .fini = close_ground);
 static int shell(const char *text)
 {
 	return cordon_execute_shell(policy, text, dir, CEILING_MS, &result, &err);
+}
+
+static int count_children(void)
+{
+	int n = 0;
+
+	while (waitpid(-1, NULL, __WALL) > 0)
+		n++;
+	return n;
 }
 
 /* --- R1.1 ------------------------------------------------------------------------------ */
@@ -427,13 +436,19 @@ Test(lib, waiting_has_an_end)
 /* A reader that takes its time: nothing is lost, and the command waits meanwhile. */
 Test(lib, much_output_for_a_slow_reader)
 {
-	const struct timespec moment = { .tv_nsec = 300000000 };
 	struct seen seen = { 0 };
-	struct cordon_request q = request_for("head -c 30000000 /dev/zero", &seen);
+	/* As much as fits into the buffers on the way, then a word, then far more. */
+	struct cordon_request q = request_for("head -c 500000 /dev/zero; echo >told;"
+					      "head -c 29500000 /dev/zero", &seen);
+	char word;
+	int told;
 
+	cr_assert_eq(mkfifo("told", 0600), 0);
 	cordon_policy_set(policy, "limits.output", "none");
 	start(&q, &seen);
-	nanosleep(&moment, NULL); /* long enough for every buffer on the way to be full */
+	told = open("told", O_RDONLY | O_CLOEXEC);
+	cr_assert_eq(read(told, &word, 1), 1);
+	close(told);
 	cr_assert_eq(cordon_run_wait(seen.run, CEILING_MS, &err), 0, "%s", err.message);
 	cr_assert_eq(seen.out, 30000000);
 	cr_assert_eq(cordon_result_exit_code(cordon_run_result(seen.run)), 0);
@@ -649,6 +664,22 @@ Test(lib, a_program_that_is_not_cordon)
 	cr_assert_eq(shell("true"), -CORDON_E_UNAVAILABLE);
 	cordon_policy_program(policy, "cordon");
 	cr_assert_eq(shell("true"), -CORDON_E_CONFIG);
+}
+
+/* As in the first process of a container: what is nobody's child becomes ours. */
+Test(lib, a_host_that_adopts_orphans_keeps_no_zombie)
+{
+	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	for (int i = 0; i < 20; i++) {
+		cordon_policy_program(policy, i % 2 ? "/nonexistent/cordon" : ground);
+		cr_assert_lt(shell("true"), 0);
+	}
+	cr_assert_eq(count_children(), 0);
+	cordon_policy_program(policy, CORDON);
+	cr_assert_eq(shell("exit 3"), 0, "%s", err.message);
+	cr_assert_eq(cordon_result_exit_code(result), 3);
+	/* Of the supervisor only if it has not quite ended yet. */
+	cr_assert_leq(count_children(), 1);
 }
 
 /* What speaks, but another language. */

@@ -4,7 +4,6 @@
  * or in an error value; nothing is left, neither memory nor descriptor.
  */
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include <cordon/cordon.h>
 
+#include "descriptors.h"
 #include "fail_alloc.h"
 
 static void use_failing_functions(void)
@@ -20,18 +20,6 @@ static void use_failing_functions(void)
 }
 
 TestSuite(lib_faults, .init = use_failing_functions);
-
-static int count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
 
 static struct cordon_policy *make_policy(void)
 {
