@@ -82,17 +82,16 @@ static struct broker_caller *caller_of(const struct call *c)
 	forget(k);
 	snprintf(path, sizeof(path), "%d", (int)c->target.tid);
 	k->tid = c->target.tid;
-	k->since = c->notif->id;
 	k->proc = openat(BROKER_FD_PROC, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return k;
 }
 
-/* It is there, still. Where what is kept was opened before it called, nobody else can have
- * had its number when it did, nor at any time since. */
+/* It is there, still: but a thread that executes a program takes its number over, and what is
+ * kept with it. */
 static void found(struct call *c, struct broker_caller *k)
 {
 	k->seen = c->notif->id;
-	c->sure = k->since != c->notif->id;
+	c->sure = false;
 }
 
 /* What is kept belongs to one process, for good: when that has ended, nothing can be
@@ -203,15 +202,13 @@ static int open_pidfd(pid_t tid, bool *ret_own)
 	return (int)syscall(SYS_pidfd_open, (pid_t)field(text, "\nTgid:", 10), 0);
 }
 
-static int take_fd(const struct call *c, struct broker_caller *k, int fd)
+static int take_fd(struct broker_caller *k, int fd)
 {
 	bool own = true;
 	int got;
 
-	if (k->pidfd < 0) {
+	if (k->pidfd < 0)
 		k->pidfd = open_pidfd(k->tid, &own);
-		k->since = c->notif->id;
-	}
 	got = k->pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, k->pidfd, fd, 0);
 	if (got < 0)
 		got = -errno;
@@ -224,13 +221,13 @@ static int take_fd(const struct call *c, struct broker_caller *k, int fd)
 int call_take_fd(struct call *c, int fd)
 {
 	struct broker_caller *k = caller_of(c);
-	int got = take_fd(c, k, fd);
+	int got = take_fd(k, fd);
 
 	/* What is kept was another's, who has ended. */
 	if (got == -ESRCH) {
 		forget(k);
 		k = caller_of(c);
-		got = take_fd(c, k, fd);
+		got = take_fd(k, fd);
 	}
 	if (got >= 0 && k->pidfd >= 0)
 		found(c, k);

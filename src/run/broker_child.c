@@ -52,9 +52,10 @@ bool broker_waits(uint64_t id)
 	return notify_is_waiting(BROKER_FD_LISTENER, id);
 }
 
-int call_check(const struct call *c)
+int call_check(struct call *c)
 {
-	return c->sure || broker_waits(c->notif->id) ? 0 : -ENOENT;
+	c->sure = c->sure || broker_waits(c->notif->id);
+	return c->sure ? 0 : -ENOENT;
 }
 
 /* Our own copy is closed before the caller goes on: it would be one that is open for

@@ -87,7 +87,6 @@ struct broker_caller {
 	int proc;      /* its directory in /proc */
 	int pidfd;     /* -1: not opened yet */
 	int umask;	/* -1: not known */
-	uint64_t since; /* the call for which the two were opened */
 	uint64_t seen;	/* the call at which it was found to be there, still */
 };
 
@@ -138,7 +137,7 @@ struct call {
 	int cwd; /* the caller's working directory, O_PATH; -1: not opened yet */
 	int fd;	 /* what is to be put into the caller's table; -1: nothing */
 	bool cloexec;
-	bool sure;    /* what was found by the caller's number is the caller's */
+	bool sure;    /* it waited still after the last look at the caller */
 	bool told;    /* the refusal is noted */
 	bool allowed; /* by the policy; what fails then is not its doing */
 };
@@ -157,7 +156,7 @@ int call_read_path(struct call *c);
 pid_t call_number(struct call *c);
 const struct target *call_target(struct call *c);
 /* Was what was found by its number the caller's? 0 or -ENOENT. */
-int call_check(const struct call *c);
+int call_check(struct call *c);
 
 /* An object in the sandbox's view. */
 struct object {

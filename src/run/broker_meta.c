@@ -143,7 +143,7 @@ int64_t broker_chmod(struct call *c)
 		return r;
 	if (S_ISLNK(s.object.mode))
 		return -EOPNOTSUPP;
-	return result(chmod(s.link, mode));
+	return result(*s.link ? chmod(s.link, mode) : fchmod(s.fd, mode));
 }
 
 /* y: mode. */

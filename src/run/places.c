@@ -55,7 +55,8 @@ static const char *const system_trees[] = {
 	"/bin", "/sbin", "/lib",  "/lib32", "/lib64", "/libx32", NULL,
 };
 /* These hold other people's directories, some of which are projects. */
-static const char *const shared_directories[] = { "/", "/var", "/home", NULL };
+static const char *const shared_directories[] = { "/",    "/var",     "/home",
+						  "/tmp", "/var/tmp", NULL };
 
 /* What the workdir is, when nobody can have meant it; NULL for any other. */
 static const char *unlikely_workdir(const struct places *p)

@@ -246,14 +246,14 @@ half() {
 	git commit -q --allow-empty -m first
 	git worktree add -q before
 	half -- git worktree remove before
-	[[ $hint = *"'git worktree prune', outside"* ]] || fail "$hint"
+	[[ $hint = *"then 'git worktree prune'"* ]] || fail "$hint"
 	[ -e .git/worktrees/before ] || fail "nothing is left to do"
 	git worktree prune
 	[ ! -e .git/worktrees/before ] || fail "it does not help"
 
 	git branch -q --track other
 	half -- git branch -d other
-	[[ $hint = *"'git config --remove-section branch.NAME'"* ]] || fail "$hint"
+	[[ $hint = *"'git config'"* ]] || fail "$hint"
 	git config --remove-section branch.other
 	git config --get-regexp '^branch[.]other' && fail "it does not help"
 

@@ -255,6 +255,8 @@ def metadata():
                                          AT_SYMLINK_NOFOLLOW))
     do("fchmodat2 empty", lambda: raw("fchmodat2", os.open("meta", os.O_RDONLY), PATH(b""), 0o640,
                                       AT_EMPTY_PATH))
+    do("fchmodat2 empty, writable",
+       lambda: raw("fchmodat2", os.open("meta", os.O_RDWR), PATH(b""), 0o642, AT_EMPTY_PATH))
     do("fchmodat2 bad flags", lambda: raw("fchmodat2", AT_FDCWD, PATH(b"meta"), 0o644, 1))
     fd = os.open("meta", os.O_RDONLY)
     do("fchmod", os.fchmod, fd, 0o644)
