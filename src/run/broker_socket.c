@@ -100,8 +100,8 @@ struct broker_sockets {
 
 static bool is_same(const struct statx *a, const struct statx *b)
 {
-	/* A number that was given away again has another birth. */
-	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	/* A number that was given away again has another birth; without that nobody can tell. */
+	return a->stx_mask & b->stx_mask & STATX_BTIME && a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
 	       a->stx_dev_minor == b->stx_dev_minor && a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
 	       a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
 }
@@ -191,10 +191,16 @@ int64_t broker_bind(struct call *c)
 
 /* --- connect ------------------------------------------------------------------------------ */
 
-static bool is_named(const struct broker *b, struct str path)
+/* The name alone could lead to another one by now: the command may have moved that there. */
+static bool is_named(const struct broker *b, const struct object *o, int to)
 {
+	struct stat st;
+
+	if (o->outside || fstat(to, &st) < 0)
+		return false;
 	vec_each(op, &b->in->plan->ops)
-		if (op->kind == OP_SOCKET && str_eq(op->path, path))
+		if (op->kind == OP_SOCKET && str_eq(op->path, o->path) &&
+		    op->node.dev == st.st_dev && op->node.ino == st.st_ino)
 			return true;
 	return false;
 }
@@ -273,7 +279,7 @@ static int64_t connect_path_for(struct call *c, int fd, struct address *a)
 		return r;
 	if (!S_ISSOCK(held.mode))
 		return -ECONNREFUSED;
-	if (!is_named(c->broker, held.path) && !is_own(c->broker, to)) {
+	if (!is_named(c->broker, &held, to) && !is_own(c->broker, to)) {
 		call_tell(c, BROKER_REFUSED, VIOLATION_connect, held.path, EACCES);
 		return -EACCES;
 	}

@@ -234,6 +234,20 @@ short_sockets() {
 	assert_equal "$(cat "$SCRATCH/hits")" ""
 }
 
+@test "H58 another socket that is given the name of the one that is let in is not reached" {
+	short_sockets
+	mkdir "$SHORT/w"
+	cp attack "$SHORT/w"
+	cd "$SHORT/w"
+	start_server unix "$SHORT/w/named"
+	start_server unix "$SHORT/w/other"
+	FLAGS+=(--allow-unix "$SHORT/w/named")
+	strict_run -- ./attack connect unix named
+	assert_equal "$status" 0
+	strict_run -- sh -c 'mv named old && mv other named && ./attack connect unix named'
+	assert_equal "$status" 10
+}
+
 @test "H14 H48 the socket changes while it is looked at" {
 	short_sockets
 	for how in memory link; do
