@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 #define HEADER 12
 #define LABEL_MAX 63
 #define NAME_MAX_BYTES 255
@@ -115,15 +117,16 @@ static uint8_t *put_record(uint8_t *to, unsigned type, size_t length)
 	return put16(to, (unsigned)length);
 }
 
-size_t dns_write_address(const uint8_t *packet, const struct dns_query *query,
-			 const uint8_t address[4], uint8_t *out)
+size_t dns_write_address(const uint8_t *packet, const struct dns_query *query, enum dns_type type,
+			 const uint8_t *address, uint8_t *out)
 {
 	size_t n = dns_write_answer(packet, query, DNS_NO_ERROR, out);
-	uint8_t *to = put_record(out + n, DNS_A, 4);
+	size_t length = type == DNS_AAAA ? 16 : 4;
+	uint8_t *to = put_record(out + n, type, length);
 
 	put16(out + 6, 1);
-	memcpy(to, address, 4);
-	return (size_t)(to + 4 - out);
+	memcpy(to, address, length);
+	return (size_t)(to + length - out);
 }
 
 /* Returns where it ends; NULL: it is no name of plain labels. */
@@ -164,6 +167,47 @@ size_t dns_write_pointer(const uint8_t *packet, const struct dns_query *query, c
 	put_record(record, DNS_PTR, (size_t)(end - data));
 	put16(out + 6, 1);
 	return (size_t)(end - out);
+}
+
+/* d.c.b.a.in-addr.arpa */
+static bool read_reverse_four(struct str name, uint8_t ret[4])
+{
+	struct str rest = name, label;
+
+	for (unsigned i = 4; i-- > 0;) {
+		uint64_t byte;
+
+		if (!str_cut(rest, '.', &label, &rest) || !num_parse_u64(label, 255, &byte))
+			return false;
+		ret[i] = (uint8_t)byte;
+	}
+	return str_eq(rest, STR("in-addr.arpa"));
+}
+
+/* The digits one by one, the last first, each with a dot after it. */
+static bool read_reverse_six(struct str name, uint8_t ret[16])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (name.n != 64 + sizeof("ip6.arpa") - 1 || !str_ends(name, STR(".ip6.arpa")))
+		return false;
+	for (unsigned i = 0; i < 32; i++) {
+		const char *digit = memchr(digits, name.p[2 * i], 16);
+		unsigned value = digit ? (unsigned)(digit - digits) : 0;
+		uint8_t *byte = &ret[15 - i / 2];
+
+		if (!digit || name.p[2 * i + 1] != '.')
+			return false;
+		*byte = (uint8_t)(i % 2 ? *byte | value << 4 : value);
+	}
+	return true;
+}
+
+bool dns_read_reverse(struct str name, uint8_t ret[16])
+{
+	memset(ret, 0, 10);
+	memset(ret + 10, 0xff, 2);
+	return read_reverse_four(name, ret + 12) || read_reverse_six(name, ret);
 }
 
 /* With the one extension that lets an answer be larger than 512 bytes. */

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
+
 /* A name of 255 bytes, every one of them written as \DDD. */
 #define DNS_NAME_TEXT_MAX 1024
 /* A header and one question fit; larger queries carry nothing that is looked at. */
@@ -47,11 +49,16 @@ bool dns_read_query(const uint8_t *packet, size_t n, struct dns_query *ret);
  * length. */
 size_t dns_write_answer(const uint8_t *packet, const struct dns_query *query, enum dns_code code,
 			uint8_t *out);
-/* The same with the IPv4 address of the name, or the name of an address. */
-size_t dns_write_address(const uint8_t *packet, const struct dns_query *query,
-			 const uint8_t address[4], uint8_t *out);
+/* The same with the address of the name, of 4 bytes for DNS_A and 16 for DNS_AAAA, or the
+ * name of an address. */
+size_t dns_write_address(const uint8_t *packet, const struct dns_query *query, enum dns_type type,
+			 const uint8_t *address, uint8_t *out);
 size_t dns_write_pointer(const uint8_t *packet, const struct dns_query *query, const char *name,
 			 uint8_t *out);
+
+/* The address that a name below in-addr.arpa or ip6.arpa is about; IPv4 as
+ * ::ffff:a.b.c.d. False: it is no such name. */
+bool dns_read_reverse(struct str name, uint8_t ret[16]);
 
 /* The other side: a question for a name of plain labels; out has room for DNS_QUERY_MAX.
  * 0: it is no such name. */

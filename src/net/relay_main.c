@@ -9,6 +9,7 @@
  * that it moves.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -567,6 +568,8 @@ static int set_up(struct relay *relay, struct arena *a, struct cordon_error *err
 	sigset_t none;
 	int r;
 
+	/* Who is sent something may have gone: that ends the connection, and nothing else. */
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&none);
 	relay->connections_max = room_for_connections();
 	relay_read_config(a, &relay->config);

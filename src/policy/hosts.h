@@ -25,9 +25,10 @@
 enum host_kind { HOST_NAME, HOST_SUFFIX, HOST_ADDRESS };
 
 #define HOST_NAME_MAX_BYTES 253
-/* Inside a sandbox with a list of hosts, addresses out of this net stand for names. It
- * belongs to nobody (RFC 2544). */
+/* Inside a sandbox with a list of hosts, addresses out of these nets stand for names. They
+ * belong to nobody (RFC 2544, RFC 4193). */
 #define HOST_SYNTHETIC_NET "198.18.0.0/15"
+#define HOST_SYNTHETIC_NET_SIX "fd63:6f72:646f:6e00::/64"
 
 struct host {
 	enum host_kind kind;

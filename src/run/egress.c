@@ -22,7 +22,7 @@
 #include "run/supervise.h"
 
 #define STAGE "egress"
-#define LISTENERS (2 * NATIVE_SOCKETS)
+#define LISTENERS NATIVE_SOCKETS
 #define BACKLOG 1024
 /* Connections taken in one go, so that the rest of the loop has its turn. */
 #define BATCH 32
@@ -42,8 +42,8 @@ union address {
 
 struct listener {
 	struct egress *egress;
-	struct loop_watch watch;
-	sa_family_t family;
+	struct loop_watch watch; /* fd -1: it was closed */
+	uint8_t at[16];
 	uint16_t port;
 };
 
@@ -59,8 +59,8 @@ struct egress {
 	struct listener listeners[LISTENERS];
 	size_t n_listeners;
 	int spare[LISTENERS]; /* unbound, in the sandbox's network */
-	sa_family_t spare_family[LISTENERS];
 	size_t n_spare;
+	bool six; /* they are of IPv6, and serve both kinds */
 	struct loop_timer pause;
 	int waiting; /* a connection that the relay had no room for yet; -1: none */
 	struct host waiting_for;
@@ -86,12 +86,20 @@ bool egress_lists(const struct egress *e, struct str name)
 	return false;
 }
 
-bool egress_address(struct egress *e, struct str name, uint8_t ret[4])
+bool egress_address(struct egress *e, struct str name, uint8_t ret_four[4], uint8_t ret_six[16])
 {
-	return synthetic_address(&e->names, name, ret);
+	if (!synthetic_address(&e->names, name, ret_four))
+		return false;
+	synthetic_six(ret_four, ret_six);
+	return true;
 }
 
-const char *egress_name(const struct egress *e, const uint8_t address[4])
+bool egress_has_six(const struct egress *e)
+{
+	return e->six;
+}
+
+const char *egress_name(const struct egress *e, const uint8_t address[16])
 {
 	return synthetic_name(&e->names, address);
 }
@@ -126,18 +134,10 @@ static bool meaning_of(const struct egress *e, const union address *a, struct ho
 		memset(h.address + 10, 0xff, 2);
 		memcpy(h.address + 12, &a->four.sin_addr, 4);
 	}
-	if (host_is_v4(&h) && synthetic_is(h.address + 12))
-		return set_name(egress_name(e, h.address + 12), h.port, ret);
+	if (synthetic_is(h.address))
+		return set_name(egress_name(e, h.address), h.port, ret);
 	*ret = h;
 	return true;
-}
-
-/* The family of the socket that it arrives at: IPv4 goes by its own, however the program
- * spelled the address. */
-static sa_family_t family_of(const union address *a)
-{
-	return a->any.sa_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&a->six.sin6_addr) ? AF_INET6
-											: AF_INET;
 }
 
 /* The loopback inside stands for the host's where the policy says so. */
@@ -265,70 +265,116 @@ static void listener_ready(void *data, uint32_t events)
 
 /* --- listening --------------------------------------------------------------------- */
 
-static const struct listener *find_listener(const struct egress *e, sa_family_t family,
-					    uint16_t port)
+/* Every address that leads here; and the loopback, for services of the host. */
+static const uint8_t everywhere[16], loopback_six[16] = { [15] = 1 };
+static const uint8_t loopback_four[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
+
+static bool is_everywhere(const uint8_t at[16])
 {
-	for (size_t i = 0; i < e->n_listeners; i++)
-		if (e->listeners[i].family == family && e->listeners[i].port == port)
-			return &e->listeners[i];
+	return memcmp(at, everywhere, sizeof(everywhere)) == 0;
+}
+
+/* One through which the port is reached at that address. */
+static struct listener *find_listener(struct egress *e, const uint8_t at[16], uint16_t port)
+{
+	for (size_t i = 0; i < e->n_listeners; i++) {
+		struct listener *l = &e->listeners[i];
+
+		if (l->port == port && l->watch.fd >= 0 &&
+		    (is_everywhere(l->at) || memcmp(l->at, at, sizeof(l->at)) == 0))
+			return l;
+	}
 	return NULL;
 }
 
-static int take_spare(struct egress *e, sa_family_t family)
+/* A socket of IPv6 has IPv4 as ::ffff:a.b.c.d. */
+static socklen_t write_address(const struct egress *e, union address *to, const uint8_t at[16],
+			       uint16_t port)
 {
-	for (size_t i = 0; i < e->n_spare; i++)
-		if (e->spare_family[i] == family) {
-			int fd = e->spare[i];
-
-			e->n_spare--;
-			e->spare[i] = e->spare[e->n_spare];
-			e->spare_family[i] = e->spare_family[e->n_spare];
-			return fd;
-		}
-	return -1;
+	memset(to, 0, sizeof(*to));
+	if (e->six) {
+		to->six.sin6_family = AF_INET6;
+		to->six.sin6_port = htons(port);
+		memcpy(&to->six.sin6_addr, at, 16);
+		return sizeof(to->six);
+	}
+	to->four.sin_family = AF_INET;
+	to->four.sin_port = htons(port);
+	memcpy(&to->four.sin_addr, at + 12, 4);
+	return sizeof(to->four);
 }
 
-/* On every address that leads here, or for a service of the host on the loopback. */
-static int bind_socket(int fd, sa_family_t family, uint16_t port, bool local)
+static int bind_socket(const struct egress *e, int fd, const uint8_t at[16], uint16_t port)
 {
-	static const int yes = 1;
-	union address a = { 0 };
-	socklen_t size = family == AF_INET ? sizeof(a.four) : sizeof(a.six);
+	static const int yes = 1, no = 0;
+	union address a;
+	socklen_t size = write_address(e, &a, at, port);
 
-	a.any.sa_family = family;
-	if (family == AF_INET) {
-		a.four.sin_port = htons(port);
-		a.four.sin_addr.s_addr = htonl(local ? INADDR_LOOPBACK : INADDR_ANY);
-	} else {
-		a.six.sin6_port = htons(port);
-		if (local)
-			a.six.sin6_addr = in6addr_loopback;
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-	}
+	/* What the host chose as a default for sockets does not matter. */
+	if (e->six && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0)
+		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	return bind(fd, &a.any, size) < 0 ? -1 : listen(fd, BACKLOG);
+	return bind(fd, &a.any, size);
 }
 
 /* Fails where a server of the command has the port, and that is then what is reached. */
-static bool listen_on(struct egress *e, sa_family_t family, uint16_t port, bool local)
+static bool listen_on(struct egress *e, const uint8_t at[16], uint16_t port)
 {
-	autoclose int fd = find_listener(e, family, port) ? -1 : take_spare(e, family);
 	struct listener *l = &e->listeners[e->n_listeners];
 	struct cordon_error ignored;
+	autoclose int fd = -1;
 
-	if (fd < 0 || bind_socket(fd, family, port, local) < 0)
+	if (!e->n_spare || find_listener(e, at, port))
+		return false;
+	fd = e->spare[--e->n_spare];
+	if (bind_socket(e, fd, at, port) < 0) {
+		e->spare[e->n_spare++] = steal_fd(&fd);
+		return false;
+	}
+	if (listen(fd, BACKLOG) < 0)
 		return false;
 	*l = (struct listener){
 		.egress = e,
 		.watch = { .fd = fd, .ready = listener_ready, .data = l },
-		.family = family,
 		.port = port,
 	};
+	memcpy(l->at, at, sizeof(l->at));
 	if (loop_watch(run_loop(e->run), &l->watch, EPOLLIN, &ignored) < 0)
 		return false;
 	steal_fd(&fd);
 	e->n_listeners++;
 	return true;
+}
+
+/* Two sockets cannot have a port on the loopback and everywhere. */
+static void close_loopback(struct egress *e, uint16_t port)
+{
+	static const uint8_t *const places[] = { loopback_four, loopback_six };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct listener *l = find_listener(e, places[i], port);
+
+		if (!l || is_everywhere(l->at))
+			continue;
+		loop_unwatch(run_loop(e->run), &l->watch);
+		fd_close(&l->watch.fd);
+	}
+}
+
+static void listen_everywhere(struct egress *e, uint16_t port)
+{
+	close_loopback(e, port);
+	listen_on(e, everywhere, port);
+}
+
+static void listen_locally(struct egress *e, const struct host *h)
+{
+	bool named = h->kind == HOST_NAME;
+
+	if (named || host_is_v4(h))
+		listen_on(e, loopback_four, h->port);
+	if (e->six && (named || !host_is_v4(h)))
+		listen_on(e, loopback_six, h->port);
 }
 
 /* What most connections go to, and what the list names: these work although nobody tells
@@ -339,17 +385,14 @@ static void listen_first(struct egress *e)
 
 	if (!e->policy->hosts.n)
 		return;
-	vec_each(h, &e->policy->hosts) {
-		bool local = host_is_local(&h->host);
-		bool six = h->host.kind == HOST_ADDRESS && !host_is_v4(&h->host);
-
-		if (h->host.port)
-			listen_on(e, six ? AF_INET6 : AF_INET, h->host.port, local);
-		for (size_t i = 0; six && !local && i < sizeof(usual) / sizeof(usual[0]); i++)
-			listen_on(e, AF_INET6, usual[i], false);
-	}
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		listen_on(e, AF_INET, usual[i], false);
+		listen_on(e, everywhere, usual[i]);
+	vec_each(h, &e->policy->hosts)
+		if (h->host.port && !host_is_local(&h->host))
+			listen_on(e, everywhere, h->host.port);
+	vec_each(h, &e->policy->hosts)
+		if (h->host.port && host_is_local(&h->host))
+			listen_locally(e, &h->host);
 }
 
 void egress_expect_address(struct egress *e, pid_t tid, const void *address, size_t n)
@@ -361,8 +404,8 @@ void egress_expect_address(struct egress *e, pid_t tid, const void *address, siz
 	if (!meaning_of(e, &a, &target) || host_is_local(&target))
 		return;
 	if (is_allowed(e, &target))
-		listen_on(e, family_of(&a), target.port, false);
-	else if (target.kind == HOST_NAME && !find_listener(e, AF_INET, target.port))
+		listen_everywhere(e, target.port);
+	else if (target.kind == HOST_NAME && !find_listener(e, everywhere, target.port))
 		note_refusal(e, &target, tid);
 }
 
@@ -385,7 +428,7 @@ static void take_socket(struct egress *e, unsigned char what, int fd)
 	} else if (e->n_spare == LISTENERS) {
 		fd_close(&fd);
 	} else {
-		e->spare_family[e->n_spare] = what;
+		e->six = what == AF_INET6;
 		e->spare[e->n_spare++] = fd;
 	}
 }

@@ -23,10 +23,12 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 
 /* Is the name, spelled as in a policy, listed with any port? */
 bool egress_lists(const struct egress *e, struct str name);
-/* The address that stands for it; false: there are too many. */
-bool egress_address(struct egress *e, struct str name, uint8_t ret[4]);
-/* The name that an address stands for; NULL: none. */
-const char *egress_name(const struct egress *e, const uint8_t address[4]);
+/* The addresses that stand for it; false: there are too many. */
+bool egress_address(struct egress *e, struct str name, uint8_t ret_four[4], uint8_t ret_six[16]);
+/* Do those of IPv6 lead anywhere? */
+bool egress_has_six(const struct egress *e);
+/* The name that an address stands for (IPv4 as ::ffff:a.b.c.d); NULL: none. */
+const char *egress_name(const struct egress *e, const uint8_t address[16]);
 
 /* A call of connect that is about to go on: makes a socket listen where it leads to, if
  * that is listed, and notes it if it is not. */

@@ -21,7 +21,6 @@
 
 #include "backend/backend.h"
 #include "base/fd.h"
-#include "base/num.h"
 #include "net/dns.h"
 #include "report/violation.h"
 #include "run/egress.h"
@@ -75,48 +74,55 @@ static bool is_local(const struct names *names, const struct dns_query *query)
 	       is_own_name(names, name);
 }
 
-/* A listed name has one address, of IPv4, and nothing else: no IPv6, and no hint (HTTPS,
- * SVCB) that would lead past it. */
+/* Is it a question for an address of a kind that there is in the sandbox? */
+static bool wants_address(const struct names *names, const struct dns_query *query)
+{
+	return query->class == DNS_INTERNET &&
+	       (query->type == DNS_A ||
+		(query->type == DNS_AAAA && egress_has_six(names->egress)));
+}
+
+static size_t write_address(const uint8_t *packet, const struct dns_query *query,
+			    const uint8_t four[4], const uint8_t six[16], uint8_t *out)
+{
+	return query->type == DNS_A ? dns_write_address(packet, query, DNS_A, four, out)
+				    : dns_write_address(packet, query, DNS_AAAA, six, out);
+}
+
+/* A listed name has one address of each kind and nothing else: no hint (HTTPS, SVCB) that
+ * would lead past it. */
 static size_t answer_listed(struct names *names, const uint8_t *packet,
 			    const struct dns_query *query, uint8_t *out)
 {
-	uint8_t address[4];
+	uint8_t four[4], six[16];
 
-	if (query->type != DNS_A || query->class != DNS_INTERNET)
+	if (!wants_address(names, query))
 		return dns_write_answer(packet, query, DNS_NO_ERROR, out);
-	if (!egress_address(names->egress, str_of(query->name), address))
+	if (!egress_address(names->egress, str_of(query->name), four, six))
 		return dns_write_answer(packet, query, DNS_SERVER_FAILED, out);
-	return dns_write_address(packet, query, address, out);
+	return write_address(packet, query, four, six, out);
 }
 
-/* d.c.b.a.in-addr.arpa */
-static bool read_reverse(struct str name, uint8_t ret[4])
+static size_t answer_own(struct names *names, const uint8_t *packet,
+			 const struct dns_query *query, uint8_t *out)
 {
-	struct str rest = name, label;
+	static const uint8_t four[4] = { 127, 0, 0, 1 }, six[16] = { [15] = 1 };
 
-	for (unsigned i = 4; i-- > 0;) {
-		uint64_t byte;
-
-		if (!str_cut(rest, '.', &label, &rest) || !num_parse_u64(label, 255, &byte))
-			return false;
-		ret[i] = (uint8_t)byte;
-	}
-	return str_eq(rest, STR("in-addr.arpa"));
+	return wants_address(names, query) ? write_address(packet, query, four, six, out)
+					   : dns_write_answer(packet, query, DNS_NO_ERROR, out);
 }
 
 /* With a list the sandbox has no file that knows its own machine. */
 static size_t answer_local(struct names *names, const uint8_t *packet,
 			   const struct dns_query *query, uint8_t *out)
 {
-	static const uint8_t loopback[4] = { 127, 0, 0, 1 };
 	const char *name = NULL;
-	uint8_t address[4];
+	uint8_t address[16];
 
 	if (names->egress && is_own_name(names, str_of(query->name)))
-		return query->type == DNS_A
-			       ? dns_write_address(packet, query, loopback, out)
-			       : dns_write_answer(packet, query, DNS_NO_ERROR, out);
-	if (names->egress && query->type == DNS_PTR && read_reverse(str_of(query->name), address))
+		return answer_own(names, packet, query, out);
+	if (names->egress && query->type == DNS_PTR &&
+	    dns_read_reverse(str_of(query->name), address))
 		name = egress_name(names->egress, address);
 	return name ? dns_write_pointer(packet, query, name, out)
 		    : dns_write_answer(packet, query, DNS_NO_NAME, out);

@@ -469,7 +469,7 @@ static bool print_address(const struct sockaddr_storage *address, char text[OBSE
 /* Then it is not known here for which; whoever knows decides and tells (egress.h). */
 static bool stands_for_name(const struct observer *o, const struct host *host)
 {
-	return o->policy->hosts.n && host_is_v4(host) && synthetic_is(host->address + 12);
+	return o->policy->hosts.n && synthetic_is(host->address);
 }
 
 static bool is_refused_host(const struct observer *o, const char *text)

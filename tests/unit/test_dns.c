@@ -106,24 +106,63 @@ Test(dns, an_answer_repeats_the_question)
 	cr_assert_arr_eq(out + 12, packet + 12, n - 12);
 }
 
-Test(dns, an_address_comes_back_as_it_went)
+static void goes_and_comes(enum dns_type type, const uint8_t *address, size_t bytes)
 {
-	static const uint8_t address[4] = { 198, 18, 0, 7 };
 	uint8_t asked[DNS_QUERY_MAX], out[DNS_ANSWER_MAX];
 	struct dns_addresses found;
-	size_t n = dns_write_query(0x1234, "one.example", DNS_A, asked), m;
+	size_t n = dns_write_query(0x1234, "one.example", type, asked), m;
 
 	cr_assert(dns_read_query(asked, n, &query));
 	cr_assert_str_eq(query.name, "one.example");
-	m = dns_write_address(asked, &query, address, out);
+	m = dns_write_address(asked, &query, type, address, out);
 	cr_assert_leq(m, sizeof(out));
 	cr_assert(dns_read_addresses(out, m, asked, n, &found));
 	cr_assert_eq(found.code, DNS_NO_ERROR);
 	cr_assert_eq(found.n, 1);
-	cr_assert_arr_eq(found.at[0] + 12, address, 4);
+	cr_assert_arr_eq(found.at[0] + 16 - bytes, address, bytes);
 	/* Cut off anywhere, it is no answer or has no address. */
 	for (size_t i = 0; i < m; i++)
 		cr_assert(!dns_read_addresses(out, i, asked, n, &found) || found.n == 0);
+}
+
+Test(dns, an_address_comes_back_as_it_went)
+{
+	static const uint8_t four[4] = { 198, 18, 0, 7 };
+	static const uint8_t six[16] = { 0xfd, 0x63, [8] = 1, [15] = 7 };
+
+	goes_and_comes(DNS_A, four, sizeof(four));
+	goes_and_comes(DNS_AAAA, six, sizeof(six));
+}
+
+#define ZEROS_8 "0.0.0.0.0.0.0.0."
+
+Test(dns, the_address_in_a_name)
+{
+	static const char *const bad[] = {
+		"",
+		"arpa",
+		"ip6.arpa",
+		"1.0.18.198",
+		"0.18.198.in-addr.arpa",
+		"5.1.0.18.198.in-addr.arpa",
+		"256.0.18.198.in-addr.arpa",
+		"1.0.18.198.in-addr.arpa.evil",
+		ZEROS_8 ZEROS_8 ZEROS_8 "0.0.0.0.0.0.0.ip6.arpa",
+		ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 "0.ip6.arpa",
+		ZEROS_8 ZEROS_8 ZEROS_8 "0.0.0.0.0.0.0.g.ip6.arpa",
+		ZEROS_8 ZEROS_8 ZEROS_8 "0.0.0.0.0.0.000.ip6.arpa",
+		ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 "ip6.arpb",
+	};
+	uint8_t address[16];
+
+	cr_assert(dns_read_reverse(STR("1.0.18.198.in-addr.arpa"), address));
+	cr_assert_arr_eq(address, "\0\0\0\0\0\0\0\0\0\0\xff\xff\xc6\x12\0\1", 16);
+	cr_assert(dns_read_reverse(STR("1.0.0.0.2.1.6.c." ZEROS_8 "0.0.e.6.f.6.4.6."
+				       "2.7.f.6.3.6.d.f.ip6.arpa"),
+				   address));
+	cr_assert_arr_eq(address, "\xfd\x63\x6f\x72\x64\x6f\x6e\0\0\0\0\0\xc6\x12\0\1", 16);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_assert_not(dns_read_reverse(str_of(bad[i]), address), "%s", bad[i]);
 }
 
 Test(dns, a_pointer_names_it)

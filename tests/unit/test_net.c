@@ -94,6 +94,15 @@ Test(address, a_list_means_what_lies_in_it)
 	cr_assert_eq(listed("1.1.1.1:80", "::/0"), ADDRESS_NOT_LISTED);
 }
 
+/* As an address of 16 bytes. */
+static const uint8_t *mapped(const uint8_t four[4])
+{
+	static uint8_t address[16] = { [10] = 0xff, [11] = 0xff };
+
+	memcpy(address + 12, four, 4);
+	return address;
+}
+
 Test(synthetic, each_name_has_one_and_back)
 {
 	autoarena struct arena a = { .max = 1 << 20 };
@@ -105,10 +114,25 @@ Test(synthetic, each_name_has_one_and_back)
 	cr_assert(synthetic_address(&s, STR("one.test"), again));
 	cr_assert_arr_eq(one, again, 4);
 	cr_assert(memcmp(one, two, 4) != 0);
-	cr_assert(synthetic_is(one) && synthetic_is(two));
-	cr_assert_str_eq(synthetic_name(&s, one), "one.test");
-	cr_assert_str_eq(synthetic_name(&s, two), "two.test");
+	cr_assert(synthetic_is(mapped(one)) && synthetic_is(mapped(two)));
+	cr_assert_str_eq(synthetic_name(&s, mapped(one)), "one.test");
+	cr_assert_str_eq(synthetic_name(&s, mapped(two)), "two.test");
 	cr_assert_not(synthetic_address(&s, STR(""), one));
+}
+
+Test(synthetic, each_has_an_address_of_ipv6)
+{
+	autoarena struct arena a = { .max = 1 << 20 };
+	struct synthetic s = { .arena = &a };
+	struct host net = host(HOST_SYNTHETIC_NET_SIX), at = { .kind = HOST_ADDRESS };
+	uint8_t one[4], two[4];
+
+	at.prefix_bits = 128;
+	cr_assert(synthetic_address(&s, STR("one.test"), one));
+	cr_assert(synthetic_address(&s, STR("two.test"), two));
+	synthetic_six(two, at.address);
+	cr_assert(host_covers(&net, &at) && synthetic_is(at.address));
+	cr_assert_str_eq(synthetic_name(&s, at.address), "two.test");
 }
 
 Test(synthetic, what_was_not_given_out_stands_for_nothing)
@@ -116,16 +140,30 @@ Test(synthetic, what_was_not_given_out_stands_for_nothing)
 	static const uint8_t others[][4] = { { 198, 18, 0, 0 },	    { 198, 18, 0, 2 },
 					     { 198, 19, 255, 255 }, { 198, 20, 0, 1 },
 					     { 198, 17, 0, 1 },	    { 127, 0, 0, 1 } };
+	/* The number of the first name behind other prefixes, and other numbers. */
+	static const char *const six[] = {
+		"::198.18.0.1",			    "::ffff:0:198.18.0.1",
+		"64:ff9b::198.18.0.1",		    "fd63:6f72:646f:6e01::198.18.0.1",
+		"fd63:6f72:646f:6e00:1::198.18.0.1", "fd63:6f72:646f:6e00::1:198.18.0.1",
+		"fd63:6f72:646f:6e00::",	    "fd63:6f72:646f:6e00::198.18.0.0",
+		"fd63:6f72:646f:6e00::198.18.0.2",  "fd63:6f72:646f:6e00::127.0.0.1",
+	};
 	autoarena struct arena a = { .max = 1 << 20 };
 	struct synthetic s = { .arena = &a };
 	uint8_t one[4];
 
 	cr_assert(synthetic_address(&s, STR("one.test"), one));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		cr_assert_null(synthetic_name(&s, others[i]));
-	cr_assert(synthetic_is(others[2]));
-	cr_assert_not(synthetic_is(others[3]));
-	cr_assert_not(synthetic_is(others[4]));
+		cr_assert_null(synthetic_name(&s, mapped(others[i])));
+	for (size_t i = 0; i < sizeof(six) / sizeof(six[0]); i++) {
+		struct host h = host(six[i]);
+
+		cr_assert_null(synthetic_name(&s, h.address), "%s", six[i]);
+		cr_assert_eq(synthetic_is(h.address), i > 3, "%s", six[i]);
+	}
+	cr_assert(synthetic_is(mapped(others[2])));
+	cr_assert_not(synthetic_is(mapped(others[3])));
+	cr_assert_not(synthetic_is(mapped(others[4])));
 }
 
 Test(synthetic, there_is_an_end_of_them)
@@ -138,8 +176,8 @@ Test(synthetic, there_is_an_end_of_them)
 	for (unsigned i = 0; i < SYNTHETIC_NAMES_MAX; i++) {
 		snprintf(name, sizeof(name), "n%u.test", i);
 		cr_assert(synthetic_address(&s, str_of(name), address));
-		cr_assert(synthetic_is(address));
-		cr_assert_str_eq(synthetic_name(&s, address), name);
+		cr_assert(synthetic_is(mapped(address)));
+		cr_assert_str_eq(synthetic_name(&s, mapped(address)), name);
 	}
 	cr_assert_not(synthetic_address(&s, STR("more.test"), address));
 	cr_assert(synthetic_address(&s, STR("n7.test"), address));

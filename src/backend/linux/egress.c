@@ -8,6 +8,7 @@
  * All of them go out as one descriptor: a socket in whose queue they wait.
  */
 #include <errno.h>
+#include <linux/if_addr.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -52,17 +53,42 @@ static CHILD_SAFE void write_route(struct route_request *q, const struct native_
 	memcpy(q->address, r->address, n);
 }
 
+struct address_request {
+	struct nlmsghdr head;
+	struct ifaddrmsg about;
+	struct rtattr attribute;
+	uint8_t address[16];
+};
+
+/* Programs that ask only for addresses of a kind that their machine has (AI_ADDRCONFIG)
+ * do not count the loopback's. */
+static CHILD_SAFE void write_address(struct address_request *q, const struct native_route *r)
+{
+	size_t n = r->family == AF_INET ? 4 : 16;
+
+	memset(q, 0, sizeof(*q));
+	q->head.nlmsg_len = (uint32_t)(offsetof(struct address_request, address) + n);
+	q->head.nlmsg_type = RTM_NEWADDR;
+	q->head.nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_ACK;
+	q->about.ifa_family = r->family;
+	q->about.ifa_prefixlen = (unsigned char)(8 * n);
+	q->about.ifa_flags = IFA_F_NODAD | IFA_F_PERMANENT;
+	q->about.ifa_scope = RT_SCOPE_UNIVERSE;
+	q->about.ifa_index = LOOPBACK_INDEX;
+	q->attribute.rta_type = IFA_LOCAL;
+	q->attribute.rta_len = (unsigned short)RTA_LENGTH(n);
+	memcpy(q->address, r->address, n);
+}
+
 /* Two patterns may need the same one. */
-static CHILD_SAFE int add_route(int kernel, const struct native_route *r)
+static CHILD_SAFE int ask(int kernel, const struct nlmsghdr *question)
 {
 	struct {
 		struct nlmsghdr head;
 		struct nlmsgerr error;
 	} answer;
-	struct route_request q;
 
-	write_route(&q, r);
-	if (send(kernel, &q, q.head.nlmsg_len, 0) < 0 ||
+	if (send(kernel, question, question->nlmsg_len, 0) < 0 ||
 	    recv(kernel, &answer, sizeof(answer), MSG_TRUNC) < (ssize_t)sizeof(answer) ||
 	    answer.head.nlmsg_type != NLMSG_ERROR)
 		return -1;
@@ -70,16 +96,33 @@ static CHILD_SAFE int add_route(int kernel, const struct native_route *r)
 	return errno == 0 || errno == EEXIST ? 0 : -1;
 }
 
-static CHILD_SAFE int add_routes(const struct native *n, int error_fd)
+static CHILD_SAFE int add_route(int kernel, const struct native_route *r)
+{
+	struct route_request route;
+	struct address_request address;
+
+	write_route(&route, r);
+	if (ask(kernel, &route.head) < 0)
+		return -1;
+	write_address(&address, r);
+	return r->assigned ? ask(kernel, &address.head) : 0;
+}
+
+/* *ret_six: there is IPv6. */
+static CHILD_SAFE int add_routes(const struct native *n, bool *ret_six, int error_fd)
 {
 	int kernel = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
 	if (kernel < 0)
 		return native_fail(error_fd, STAGE, "cannot add", "routes");
-	for (size_t i = 0; i < n->n_routes; i++)
-		if (add_route(kernel, &n->routes[i]) < 0)
-			return native_fail(error_fd, STAGE, "cannot add a route to",
-					   n->routes[i].text);
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct native_route *r = &n->routes[i];
+		bool added = add_route(kernel, r) == 0;
+
+		if (!added && !r->optional)
+			return native_fail(error_fd, STAGE, "cannot add a route to", r->text);
+		*ret_six |= added && r->family == AF_INET6;
+	}
 	close(kernel);
 	return 0;
 }
@@ -126,10 +169,9 @@ static CHILD_SAFE int fill(int box, unsigned char family, unsigned char use)
 	return r;
 }
 
-static CHILD_SAFE int fill_all(const struct native *n, int box)
+static CHILD_SAFE int fill_all(const struct native *n, bool six, int box)
 {
-	if (n->n_routes &&
-	    (fill(box, AF_INET, 0) < 0 || (n->routes_six && fill(box, AF_INET6, 0) < 0)))
+	if (n->n_routes && !(six && fill(box, AF_INET6, 0) == 0) && fill(box, AF_INET, 0) < 0)
 		return -1;
 	if (!n->publishes)
 		return 0;
@@ -142,15 +184,16 @@ static CHILD_SAFE int fill_all(const struct native *n, int box)
 CHILD_SAFE int native_open_egress(const struct native *n, int error_fd)
 {
 	int ends[2], r = 0;
+	bool six = false;
 
 	if (!n->sockets)
 		return 0;
 	if (n->n_routes)
-		r = add_routes(n, error_fd);
+		r = add_routes(n, &six, error_fd);
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
-	    fill_all(n, ends[0]) < 0)
+	    fill_all(n, six, ends[0]) < 0)
 		return native_fail(error_fd, STAGE, "cannot make", "sockets");
 	close(ends[0]);
 	r = handover_send(n->handover_fd, HANDOVER_SOCKETS, ends[1], error_fd);

@@ -89,7 +89,8 @@ struct native_landlock {
 	int filled_fd;
 };
 
-/* Of each family; one for each port that is connected to. */
+/* One for each port that is connected to; of IPv6, and then they serve IPv4 as well,
+ * or where there is none of IPv4. */
 #define NATIVE_SOCKETS 64
 /* With the byte that says of which family they are. */
 #define NATIVE_SOCKETS_PUBLISH 0x80
@@ -97,6 +98,8 @@ struct native_landlock {
 struct native_route {
 	unsigned char family, bits;
 	uint8_t address[16];	/* IPv4 in the first four */
+	bool assigned;		/* its first address is one that the sandbox has */
+	bool optional;		/* there may be no IPv6 */
 	const char *text;
 };
 
@@ -113,7 +116,6 @@ struct native {
 	bool sockets;		/* are handed out; needs loopback and handover_fd */
 	const struct native_route *routes;
 	size_t n_routes;
-	bool routes_six;	/* some are of IPv6 */
 	bool publishes;		/* the stock of run/publish.h, too */
 	bool pid_namespace;
 	uint64_t keep_caps;

@@ -13,8 +13,8 @@ struct routes {
 	VEC(struct native_route) all;
 };
 
-static bool add_route(struct routes *routes, struct arena *a, struct native *n,
-		      const struct host *h)
+static struct native_route *add_route(struct routes *routes, struct arena *a,
+				      const struct host *h)
 {
 	autobuf struct buf text = buf_make(64);
 	struct native_route *r = vec_push(&routes->all, a);
@@ -22,39 +22,49 @@ static bool add_route(struct routes *routes, struct arena *a, struct native *n,
 	struct host net = *h;
 
 	if (!r)
-		return false;
+		return NULL;
 	net.port = 0;
 	host_print(&text, &net);
 	r->family = four ? AF_INET : AF_INET6;
 	r->bits = (unsigned char)(four ? h->prefix_bits - 96 : h->prefix_bits);
 	memcpy(r->address, h->address + (four ? 12 : 0), four ? 4 : 16);
 	r->text = arena_dup(a, buf_str(&text));
-	n->routes_six |= !four;
-	return r->text;
+	return r->text ? r : NULL;
 }
 
-static bool is_loopback_six(const struct host *h)
+/* Without IPv6 names have addresses of IPv4 only. */
+static int add_synthetic(struct routes *routes, struct arena *a, struct cordon_error *err)
 {
-	return h->kind == HOST_ADDRESS && host_is_loopback(h) && !host_is_v4(h);
+	static const struct str nets[] = { STR(HOST_SYNTHETIC_NET), STR(HOST_SYNTHETIC_NET_SIX) };
+
+	for (size_t i = 0; i < sizeof(nets) / sizeof(nets[0]); i++) {
+		struct native_route *route;
+		struct host net;
+		int r = host_parse(nets[i], &net, err);
+
+		if (r < 0)
+			return r;
+		route = add_route(routes, a, &net);
+		if (!route)
+			return err_nomem(err, stage);
+		route->assigned = true;
+		route->optional = !host_is_v4(&net);
+	}
+	return 0;
 }
 
-/* The loopback stays the sandbox's own; a service of the host on it needs a socket. */
+/* The loopback stays the sandbox's own. */
 int routes_collect(struct arena *a, const struct policy *policy, struct native *n,
 		   struct cordon_error *err)
 {
 	struct routes routes = { 0 };
-	struct host names;
-	int r = host_parse(STR(HOST_SYNTHETIC_NET), &names, err);
+	int r = add_synthetic(&routes, a, err);
 
 	if (r < 0)
 		return r;
-	if (!add_route(&routes, a, n, &names))
-		return err_nomem(err, stage);
-	vec_each(h, &policy->hosts)
-		n->routes_six |= is_loopback_six(&h->host);
 	vec_each(h, &policy->hosts)
 		if (h->host.kind == HOST_ADDRESS && !host_is_loopback(&h->host) &&
-		    !add_route(&routes, a, n, &h->host))
+		    !add_route(&routes, a, &h->host))
 			return err_nomem(err, stage);
 	n->routes = routes.all.at;
 	n->n_routes = routes.all.n;
