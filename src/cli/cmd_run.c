@@ -316,7 +316,10 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	if (result->debris)
 		out_loud("could not remove %s, which was made for the run", result->debris);
 	say_quarantined(result);
-	if (result->relay_lost)
+	if (result->relay_error.code)
+		out_loud("cordon-relay could not be started, so no host could be reached: %s",
+			 result->relay_error.message);
+	else if (result->relay_lost)
 		out_loud("cordon-relay ended before the command did; from then on no host could "
 			 "be reached");
 	if (result->survivors)

@@ -568,6 +568,9 @@ static int set_up(struct relay *relay, struct arena *a, struct cordon_error *err
 	sigset_t none;
 	int r;
 
+	/* Wherever it was started, nobody shall find that it is busy. */
+	if (chdir("/") < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, RELAY_PROGRAM, "cannot go to /");
 	/* Who is sent something may have gone: that ends the connection, and nothing else. */
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&none);

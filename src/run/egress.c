@@ -90,6 +90,8 @@ bool egress_address(struct egress *e, struct str name, uint8_t ret_four[4], uint
 {
 	if (!synthetic_address(&e->names, name, ret_four))
 		return false;
+	/* Who asks for a name connects next. */
+	egress_relay_wake(&e->relay);
 	synthetic_six(ret_four, ret_six);
 	return true;
 }
@@ -534,7 +536,7 @@ static bool needs_proxies(const struct policy *policy)
 	return false;
 }
 
-static int start_relay(struct egress *e, struct arena *a, const struct part_input *in,
+static int prepare_relay(struct egress *e, struct arena *a, const struct part_input *in,
 		       struct cordon_error *err)
 {
 	int r = needs_proxies(e->policy)
@@ -542,8 +544,8 @@ static int start_relay(struct egress *e, struct arena *a, const struct part_inpu
 			: 0;
 
 	if (r == 0)
-		r = egress_relay_start(&e->relay, a, in->caps->relay_path, e->policy, &e->proxies,
-				       err);
+		r = egress_relay_prepare(&e->relay, a, in->caps->relay_path, e->policy,
+					 &e->proxies, err);
 	/* From here on only the relay knows them. */
 	for (enum proxy_use use = 0; use < PROXY_USES; use++)
 		explicit_bzero(e->proxies.at[use].authorization,
@@ -577,7 +579,7 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 	e->relay.gone = relay_gone;
 	e->relay.returned = returned;
 	e->relay.data = e;
-	r = start_relay(e, a, in, err);
+	r = prepare_relay(e, a, in, err);
 	if (r < 0)
 		return r;
 	*in->egress = e;

@@ -16,8 +16,8 @@
 
 struct egress;
 
-/* A part_maker_fn; for a launch that hands over sockets. Starts the relay, and must come
- * before the parts that use what follows. */
+/* A part_maker_fn; for a launch that hands over sockets. Must come before the parts that
+ * use what follows. */
 int egress_make(struct arena *a, const struct part_input *in, struct run_part **ret,
 		struct cordon_error *err);
 

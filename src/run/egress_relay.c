@@ -24,7 +24,7 @@
 #define END_MS 1000
 #define NONE (~(uint32_t)0)
 
-/* --- starting ---------------------------------------------------------------------- */
+/* --- starting: when it is needed ---------------------------------------------------------------------- */
 
 static char *address_word(struct arena *a, const char *mark, const struct host *address)
 {
@@ -81,7 +81,6 @@ static int spawn_relay(struct egress_relay *r, struct arena *a, const char *prog
 		.program = program,
 		.argv = arguments(a, policy),
 		.envp = environment(a),
-		.cwd = "/",
 		.new_session = true,
 		.die_with_parent = true,
 		.fds = fds,
@@ -117,14 +116,16 @@ static void set_limits(struct egress_relay *r, const struct policy *policy)
 	r->most_out = most && most < RELAY_CONNECTIONS_MAX ? most : RELAY_CONNECTIONS_MAX;
 }
 
-int egress_relay_start(struct egress_relay *r, struct arena *a, const char *program,
-		       const struct policy *policy, const struct proxies *proxies,
-		       struct cordon_error *err)
+int egress_relay_prepare(struct egress_relay *r, struct arena *a, const char *program,
+			 const struct policy *policy, const struct proxies *proxies,
+			 struct cordon_error *err)
 {
 	autoclose int ours = -1, theirs = -1;
 	int ends[2], failed;
 
 	r->arena = a;
+	r->program = program;
+	r->policy = policy;
 	r->process = (struct spawned){ .pidfd = -1, .error_fd = -1 };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, STAGE, "cannot make a socket pair");
@@ -132,11 +133,10 @@ int egress_relay_start(struct egress_relay *r, struct arena *a, const char *prog
 	theirs = ends[1];
 	set_limits(r, policy);
 	failed = send_setup(ours, policy, proxies, err);
-	if (!failed)
-		failed = spawn_relay(r, a, program, theirs, policy, err);
 	if (failed)
 		return failed;
 	r->control.fd = steal_fd(&ours);
+	r->theirs = steal_fd(&theirs);
 	for (uint32_t i = 0; i < RELAY_CONNECTIONS_MAX; i++)
 		r->connections[i].next_free = i + 1 < RELAY_CONNECTIONS_MAX ? i + 1 : NONE;
 	return 0;
@@ -284,16 +284,33 @@ static void close_control(struct egress_relay *r)
 	fd_close(&r->control.fd);
 }
 
-static void control_ready(void *data, uint32_t events)
+static void is_gone(struct egress_relay *r)
 {
-	struct egress_relay *r = data;
-
-	(void)events;
-	if (take_report(r))
-		return;
 	close_control(r);
 	r->lost = true;
 	r->gone(r->data);
+}
+
+static void control_ready(void *data, uint32_t events)
+{
+	(void)events;
+	if (!take_report(data))
+		is_gone(data);
+}
+
+/* What was sent before waits in the socket. */
+void egress_relay_wake(struct egress_relay *r)
+{
+	autoclose int theirs = steal_fd(&r->theirs);
+	int failed;
+
+	if (theirs < 0)
+		return;
+	failed = spawn_relay(r, r->arena, r->program, theirs, r->policy, &r->error);
+	if (!failed)
+		failed = run_disown(r->run, r->process.pid, &r->error);
+	if (failed)
+		is_gone(r);
 }
 
 int egress_relay_begin(struct egress_relay *r, struct run *run, struct cordon_error *err)
@@ -335,6 +352,7 @@ static void is_sent(struct egress_relay *r, uint32_t id, struct run_host *h, uin
 static enum egress_relay_sent try_send(struct egress_relay *r, const struct relay_request *q,
 				       const int *fds, size_t n)
 {
+	egress_relay_wake(r);
 	if (r->control.fd < 0 || q->id == NONE)
 		return EGRESS_RELAY_FULL;
 	if (send_request(r->control.fd, q, fds, n))
@@ -400,8 +418,10 @@ void egress_relay_end(struct egress_relay *r, struct run_result *result)
 		drain(r);
 	}
 	close_control(r);
+	fd_close(&r->theirs);
 	spawn_discard(&r->process);
 	result->relay_lost = r->lost;
+	result->relay_error = r->error;
 	result->hosts = r->hosts;
 	result->n_hosts = r->n_hosts;
 	result->more_hosts = r->others.count;

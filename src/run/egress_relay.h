@@ -28,7 +28,11 @@ struct egress_relay {
 	/* Its own. */
 	struct run *run;
 	struct arena *arena;
+	const char *program;
+	const struct policy *policy;
+	int theirs; /* its end of control, until it is started; -1 */
 	struct spawned process;
+	struct cordon_error error; /* why it could not be started */
 	struct loop_watch control;
 	struct run_host hosts[RUN_HOSTS_MAX];
 	size_t n_hosts;
@@ -42,11 +46,13 @@ struct egress_relay {
 	bool lost; /* it ended by itself */
 };
 
-/* Before the run, so that it is no process of the run. */
-int egress_relay_start(struct egress_relay *r, struct arena *a, const char *program,
-		       const struct policy *policy, const struct proxies *proxies,
-		       struct cordon_error *err);
+/* Before the run. The arena, the program's path and the policy are used later. */
+int egress_relay_prepare(struct egress_relay *r, struct arena *a, const char *program,
+			 const struct policy *policy, const struct proxies *proxies,
+			 struct cordon_error *err);
 int egress_relay_begin(struct egress_relay *r, struct run *run, struct cordon_error *err);
+/* Something may soon be sent to it: starts it, the first time. */
+void egress_relay_wake(struct egress_relay *r);
 
 enum egress_relay_sent {
 	EGRESS_RELAY_SENT,

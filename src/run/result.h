@@ -77,6 +77,7 @@ struct run_result {
 	size_t n_hosts;
 	uint64_t more_hosts; /* connections to others */
 	bool relay_lost; /* what reaches hosts ended before the run did */
+	struct cordon_error relay_error; /* why it could not be started */
 	bool captured;
 	struct run_stream out, err;
 	/* The end of what the command's terminal showed; empty when it had none. */

@@ -433,7 +433,7 @@ for labels in ([b"ok.test"], [b"ok\0", b"test"], [b"ok", b"test\0"], [b"ok", b"t
 
 @test "H62 one run has nothing from the relay of another" {
 	run --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
 until pidof cordon-relay >/dev/null; do sleep 0.01; done
 "$0" run --json --backend native --allow-network=other.test -- /usr/bin/python3 -c "
 import socket
@@ -595,7 +595,7 @@ assert get("a.wild.test")'
 	run --separate-stderr lab "$CORDON" run -q --backend native --allow-network=localhost:7 -- true
 	assert_success
 	run -0 --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
 until pid=$(pidof cordon-relay) && grep -q "^Seccomp:.2" /proc/$pid/status; do sleep 0.01; done
 grep -E "^(NoNewPrivs|Seccomp|CapEff|CapBnd):" /proc/$pid/status
 ss -Hlnptu' "$CORDON"
@@ -635,7 +635,7 @@ cat "$1/result"' "$CORDON" "$LAB"
 
 @test "with the supervisor killed nothing is left" {
 	run -0 --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
 until pidof cordon-relay && pidof sleep; do sleep 0.01; done >/dev/null
 kill -KILL $!
 wait $!
@@ -767,7 +767,7 @@ assert refused("other.test")'
 	assert_json '.stdout | ascii_downcase | (contains("proxy") or contains("passw0rd") or
 		contains("pass%770rd") or contains("bwu6cgfzc3cwcmq")) | not'
 	run -0 --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sleep 1000 &
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
 until pid=$(pidof cordon-relay) && grep -q "^Seccomp:.2" /proc/$pid/status; do sleep 0.01; done
 tr "\0" "\n" </proc/$pid/cmdline' "$CORDON"
 	[[ ${output,,} != *passw0rd* && $output != *bWU6cGFzc3cwcmQ* ]] || fail "seen" "$(outcome)"
