@@ -102,6 +102,7 @@ struct relay_pipe;
 
 struct relay_pipes {
 	struct relay_pipe *spare;
+	size_t n_large;
 	uint64_t left; /* how many bytes may still be moved */
 	bool spent;    /* and there were more */
 };
