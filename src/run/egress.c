@@ -17,12 +17,14 @@
 #include "net/synthetic.h"
 #include "report/violation.h"
 #include "run/egress_relay.h"
+#include "run/nursery.h"
 #include "run/publish.h"
 #include "run/situation.h"
 #include "run/supervise.h"
 
 #define STAGE "egress"
-#define LISTENERS NATIVE_SOCKETS
+/* One for each port that is connected to. */
+#define LISTENERS 256
 #define BACKLOG 1024
 /* Connections taken in one go, so that the rest of the loop has its turn. */
 #define BATCH 32
@@ -58,9 +60,8 @@ struct egress {
 	struct publish publish;
 	struct listener listeners[LISTENERS];
 	size_t n_listeners;
-	int spare[LISTENERS]; /* unbound, in the sandbox's network */
-	size_t n_spare;
-	bool six; /* they are of IPv6, and serve both kinds */
+	/* Listeners are of IPv6 where that is there, and then serve both kinds. */
+	struct nursery four, six;
 	struct loop_timer pause;
 	int waiting; /* a connection that the relay had no room for yet; -1: none */
 	struct host waiting_for;
@@ -98,7 +99,7 @@ bool egress_address(struct egress *e, struct str name, uint8_t ret_four[4], uint
 
 bool egress_has_six(const struct egress *e)
 {
-	return e->six;
+	return nursery_works(&e->six);
 }
 
 const char *egress_name(const struct egress *e, const uint8_t address[16])
@@ -294,7 +295,7 @@ static socklen_t write_address(const struct egress *e, union address *to, const 
 			       uint16_t port)
 {
 	memset(to, 0, sizeof(*to));
-	if (e->six) {
+	if (egress_has_six(e)) {
 		to->six.sin6_family = AF_INET6;
 		to->six.sin6_port = htons(port);
 		memcpy(&to->six.sin6_addr, at, 16);
@@ -313,7 +314,8 @@ static int bind_socket(const struct egress *e, int fd, const uint8_t at[16], uin
 	socklen_t size = write_address(e, &a, at, port);
 
 	/* What the host chose as a default for sockets does not matter. */
-	if (e->six && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0)
+	if (egress_has_six(e) &&
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	return bind(fd, &a.any, size);
@@ -326,14 +328,10 @@ static bool listen_on(struct egress *e, const uint8_t at[16], uint16_t port)
 	struct cordon_error ignored;
 	autoclose int fd = -1;
 
-	if (!e->n_spare || find_listener(e, at, port))
+	if (e->n_listeners == LISTENERS || find_listener(e, at, port))
 		return false;
-	fd = e->spare[--e->n_spare];
-	if (bind_socket(e, fd, at, port) < 0) {
-		e->spare[e->n_spare++] = steal_fd(&fd);
-		return false;
-	}
-	if (listen(fd, BACKLOG) < 0)
+	fd = nursery_socket(egress_has_six(e) ? &e->six : &e->four);
+	if (fd < 0 || bind_socket(e, fd, at, port) < 0 || listen(fd, BACKLOG) < 0)
 		return false;
 	*l = (struct listener){
 		.egress = e,
@@ -375,7 +373,7 @@ static void listen_locally(struct egress *e, const struct host *h)
 
 	if (named || host_is_v4(h))
 		listen_on(e, loopback_four, h->port);
-	if (e->six && (named || !host_is_v4(h)))
+	if (egress_has_six(e) && (named || !host_is_v4(h)))
 		listen_on(e, loopback_six, h->port);
 }
 
@@ -423,16 +421,12 @@ void egress_expect(struct egress *e, const struct request *call)
 
 /* --- the part ----------------------------------------------------------------------- */
 
-static void take_socket(struct egress *e, unsigned char what, int fd)
+static void take_socket(struct egress *e, unsigned char family, int fd)
 {
-	if (what & NATIVE_SOCKETS_PUBLISH) {
-		publish_stock(&e->publish, what & ~NATIVE_SOCKETS_PUBLISH, fd);
-	} else if (e->n_spare == LISTENERS) {
+	bool six = family == AF_INET6;
+
+	if (!nursery_stock(six ? &e->six : &e->four, fd, six))
 		fd_close(&fd);
-	} else {
-		e->six = what == AF_INET6;
-		e->spare[e->n_spare++] = fd;
-	}
 }
 
 static bool take_sockets(struct egress *e, int box)
@@ -441,8 +435,8 @@ static bool take_sockets(struct egress *e, int box)
 		char space[CMSG_SPACE(sizeof(int) * NATIVE_SOCKETS)];
 		struct cmsghdr align;
 	} control;
-	unsigned char what;
-	struct iovec into = { .iov_base = &what, .iov_len = 1 };
+	unsigned char family;
+	struct iovec into = { .iov_base = &family, .iov_len = 1 };
 	struct msghdr message = { .msg_iov = &into,
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
@@ -458,7 +452,7 @@ static bool take_sockets(struct egress *e, int box)
 		int fd;
 
 		memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-		take_socket(e, what, fd);
+		take_socket(e, family, fd);
 	}
 	return true;
 }
@@ -471,11 +465,11 @@ static int took(struct run_part *part, enum handover_kind kind, int fd, struct c
 	(void)kind;
 	while (take_sockets(e, box))
 		;
-	if (!e->n_spare && !e->publish.n_four)
+	if (!nursery_works(&e->four))
 		return err_set(err, CORDON_E_INIT, 0, STAGE,
 			       "the sandbox handed over no sockets to listen with");
 	listen_first(e);
-	return publish_begin(&e->publish, e->run, &e->relay, err);
+	return publish_begin(&e->publish, e->run, &e->relay, &e->four, &e->six, err);
 }
 
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
@@ -495,8 +489,8 @@ static void close_listeners(struct egress *e)
 	fd_close(&e->waiting);
 	for (size_t i = 0; i < e->n_listeners; i++)
 		fd_close(&e->listeners[i].watch.fd);
-	for (; e->n_spare > 0; e->n_spare--)
-		fd_close(&e->spare[e->n_spare - 1]);
+	nursery_close(&e->four);
+	nursery_close(&e->six);
 }
 
 /* Nobody is there to dial: connections are refused from here on. */
@@ -507,13 +501,6 @@ static void relay_gone(void *data)
 	loop_clear_timer(run_loop(e->run), &e->pause);
 	close_listeners(e);
 	publish_end(&e->publish);
-}
-
-static void returned(void *data, uint32_t slot)
-{
-	struct egress *e = data;
-
-	publish_returned(&e->publish, slot);
 }
 
 static void end(struct run_part *part, struct run_result *result)
@@ -566,6 +553,7 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 		return err_nomem(err, STAGE);
 	e->policy = in->plan->policy;
 	e->waiting = -1;
+	e->four = e->six = NURSERY_NONE;
 	publish_init(&e->publish);
 	arena_init(&e->names_arena, NAMES_BYTES_MAX);
 	e->names.arena = &e->names_arena;
@@ -577,7 +565,6 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 				     .end = end,
 				     .data = e };
 	e->relay.gone = relay_gone;
-	e->relay.returned = returned;
 	e->relay.data = e;
 	r = prepare_relay(e, a, in, err);
 	if (r < 0)

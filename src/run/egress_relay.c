@@ -255,9 +255,7 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 		note_other(r, h, report);
 	if (report->outcome == RELAY_SPENT && r->limited)
 		run_stop(r->run, RUN_CAUSE_traffic);
-	if (h == &r->published)
-		r->returned(r->data, c->slot);
-	else
+	if (h != &r->published)
 		r->n_out--;
 	c->host = NULL;
 	r->n_active--;
@@ -341,11 +339,10 @@ static bool send_request(int control, const struct relay_request *q, const int *
 	return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*q);
 }
 
-static void is_sent(struct egress_relay *r, uint32_t id, struct run_host *h, uint32_t slot)
+static void is_sent(struct egress_relay *r, uint32_t id, struct run_host *h)
 {
 	r->first_free = r->connections[id].next_free;
-	r->connections[id] =
-		(struct egress_connection){ .host = h, .since = loop_now(), .slot = slot };
+	r->connections[id] = (struct egress_connection){ .host = h, .since = loop_now() };
 	r->n_active++;
 }
 
@@ -360,8 +357,8 @@ static enum egress_relay_sent try_send(struct egress_relay *r, const struct rela
 	return errno == EAGAIN ? EGRESS_RELAY_BUSY : EGRESS_RELAY_FULL;
 }
 
-enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot,
-					    int fd, int four, int six)
+enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t port, int fd,
+					    int four, int six)
 {
 	struct relay_request q = { .id = r->first_free,
 				   .proxy = PROXY_USES,
@@ -371,7 +368,7 @@ enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t por
 	enum egress_relay_sent sent = try_send(r, &q, fds, six < 0 ? 2 : 3);
 
 	if (sent == EGRESS_RELAY_SENT)
-		is_sent(r, q.id, &r->published, slot);
+		is_sent(r, q.id, &r->published);
 	return sent;
 }
 
@@ -391,7 +388,7 @@ enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct ho
 		h->failure = failures[RELAY_NO_ROOM];
 		return sent;
 	}
-	is_sent(r, q.id, h, 0);
+	is_sent(r, q.id, h);
 	r->n_out++;
 	fd_close(fd);
 	return sent;

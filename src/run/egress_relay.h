@@ -16,14 +16,11 @@ struct egress_connection {
 	struct run_host *host; /* NULL: free */
 	uint64_t since;
 	uint32_t next_free;
-	uint32_t slot; /* of what is published */
 };
 
 struct egress_relay {
 	/* Called when it has ended by itself. */
 	void (*gone)(void *data);
-	/* Called when it is done with a published connection. */
-	void (*returned)(void *data, uint32_t slot);
 	void *data;
 	/* Its own. */
 	struct run *run;
@@ -65,9 +62,9 @@ enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct ho
 					 enum proxy_use proxy, int *fd);
 
 /* Hands a connection from outside over, with the sockets that lead inside (six: -1 for
- * none), which the caller keeps and may use again when the slot is returned. */
-enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t port, uint32_t slot,
-					    int fd, int four, int six);
+ * none); the caller's copies are the caller's to close. */
+enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t port, int fd,
+					    int four, int six);
 
 /* Takes the last reports and ends it. The hosts go into the result. */
 void egress_relay_end(struct egress_relay *r, struct run_result *result);

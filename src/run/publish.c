@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listening on the host's loopback, and the stock of sockets that lead inside. */
+/* Listening on the host's loopback. */
 #include "run/publish.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,7 +16,7 @@
 #define STAGE "publish"
 #define BACKLOG 1024
 #define BATCH 32
-/* How long not to accept when no socket was free, or no descriptor. */
+/* How long not to accept when the relay was busy, or no descriptor was free. */
 #define PAUSE_MS 20
 
 /* --- outside ------------------------------------------------------------------------ */
@@ -84,8 +81,6 @@ static int listen_on(struct publish *p, int family, const struct statement *s,
 
 void publish_init(struct publish *p)
 {
-	memset(p->four, 0xff, sizeof(p->four));
-	memset(p->six, 0xff, sizeof(p->six));
 	p->waiting = -1;
 }
 
@@ -105,51 +100,6 @@ int publish_open(struct publish *p, const struct policy *policy, struct cordon_e
 			return r;
 	}
 	return 0;
-}
-
-/* --- the stock ---------------------------------------------------------------------- */
-
-void publish_stock(struct publish *p, int family, int fd)
-{
-	int *at = family == AF_INET ? p->four : p->six;
-	size_t *n = family == AF_INET ? &p->n_four : &p->n_six;
-
-	if (*n == NATIVE_SOCKETS)
-		fd_close(&fd);
-	else
-		at[(*n)++] = fd;
-}
-
-/* Forgets its last connection. False: the inside has not taken all of that yet. */
-static bool make_fresh(int fd)
-{
-	static const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
-	struct tcp_info info = { 0 };
-	socklen_t size = sizeof(info);
-	int left = 0;
-
-	if (fd < 0)
-		return true;
-	/* After a reset the count stays what it was. */
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-	    info.tcpi_state != TCP_CLOSE && ioctl(fd, SIOCOUTQ, &left) == 0 && left)
-		return false;
-	return connect(fd, &nowhere, sizeof(nowhere)) == 0;
-}
-
-static bool find_slot(struct publish *p, uint32_t *ret)
-{
-	for (uint32_t i = 0; i < p->n_four; i++)
-		if (!p->taken[i] && make_fresh(p->four[i]) && make_fresh(p->six[i])) {
-			*ret = i;
-			return true;
-		}
-	return false;
-}
-
-void publish_returned(struct publish *p, uint32_t slot)
-{
-	p->taken[slot] = false;
 }
 
 /* --- connections -------------------------------------------------------------------- */
@@ -175,12 +125,13 @@ static void rest(struct publish *p)
 }
 
 /* The one that waits comes before all others. False: not now. */
-static bool hand_over(struct publish *p, uint32_t slot, uint16_t port, int fd)
+static bool hand_over(struct publish *p, uint16_t port, int fd)
 {
-	enum egress_relay_sent sent =
-		egress_relay_publish(p->relay, port, slot, fd, p->four[slot], p->six[slot]);
+	autoclose int four = nursery_socket(p->four), six = nursery_socket(p->six);
+	enum egress_relay_sent sent = EGRESS_RELAY_BUSY;
 
-	p->taken[slot] = sent == EGRESS_RELAY_SENT;
+	if (four >= 0 && (six >= 0 || !nursery_works(p->six)))
+		sent = egress_relay_publish(p->relay, port, fd, four, six);
 	if (sent == EGRESS_RELAY_BUSY) {
 		p->waiting = fd;
 		p->waiting_for = port;
@@ -194,13 +145,8 @@ static bool hand_over(struct publish *p, uint32_t slot, uint16_t port, int fd)
 static void pause_over(void *data)
 {
 	struct publish *p = data;
-	uint32_t slot;
 
-	if (p->waiting >= 0 && !find_slot(p, &slot)) {
-		rest(p);
-		return;
-	}
-	if (p->waiting < 0 || hand_over(p, slot, p->waiting_for, steal_fd(&p->waiting)))
+	if (p->waiting < 0 || hand_over(p, p->waiting_for, steal_fd(&p->waiting)))
 		watch_listeners(p, true);
 }
 
@@ -208,20 +154,13 @@ static void pause_over(void *data)
 static bool take_connection(struct publish_listener *l)
 {
 	struct publish *p = l->publish;
-	uint32_t slot;
-	int fd;
+	int fd = accept4(l->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (!find_slot(p, &slot)) {
+	if (fd >= 0)
+		return hand_over(p, l->port, fd);
+	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		rest(p);
-		return false;
-	}
-	fd = accept4(l->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd < 0) {
-		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-			rest(p);
-		return false;
-	}
-	return hand_over(p, slot, l->port, fd);
+	return false;
 }
 
 static void listener_ready(void *data, uint32_t events)
@@ -236,10 +175,13 @@ static void listener_ready(void *data, uint32_t events)
 /* --- begin and end ------------------------------------------------------------------- */
 
 int publish_begin(struct publish *p, struct run *run, struct egress_relay *relay,
+		  const struct nursery *four, const struct nursery *six,
 		  struct cordon_error *err)
 {
 	p->run = run;
 	p->relay = relay;
+	p->four = four;
+	p->six = six;
 	p->pause = (struct loop_timer){ .fired = pause_over, .data = p };
 	for (size_t i = 0; i < p->n_listeners; i++) {
 		int r = loop_watch(run_loop(run), &p->listeners[i].watch, EPOLLIN, err);
@@ -259,9 +201,4 @@ void publish_end(struct publish *p)
 	fd_close(&p->waiting);
 	for (; p->n_listeners > 0; p->n_listeners--)
 		fd_close(&p->listeners[p->n_listeners - 1].watch.fd);
-	for (size_t i = 0; i < NATIVE_SOCKETS; i++) {
-		fd_close(&p->four[i]);
-		fd_close(&p->six[i]);
-	}
-	p->n_four = p->n_six = 0;
 }

@@ -4,17 +4,15 @@
  *
  * The supervisor listens outside, on 127.0.0.1 and ::1 and nowhere else, before the
  * command begins. Each connection goes to cordon-relay together with sockets of the
- * sandbox's network, with which the relay connects inside. These sockets can only be made
- * inside, before the command is executed, so there is a stock of them and each serves one
- * connection after the other; who comes when all are in use waits in the kernel's queue.
+ * sandbox's network (nursery.h), with which the relay connects inside.
  */
 #ifndef CORDON_RUN_PUBLISH_H
 #define CORDON_RUN_PUBLISH_H
 
-#include "backend/linux/native.h"
 #include "base/loop.h"
 #include "policy/policy.h"
 #include "run/egress_relay.h"
+#include "run/nursery.h"
 
 #define PUBLISH_PORTS_MAX 64
 
@@ -27,12 +25,9 @@ struct publish_listener {
 struct publish {
 	struct egress_relay *relay;
 	struct run *run;
+	const struct nursery *four, *six;
 	struct publish_listener listeners[2 * PUBLISH_PORTS_MAX];
 	size_t n_listeners;
-	/* By slot; -1: there is none of this family. */
-	int four[NATIVE_SOCKETS], six[NATIVE_SOCKETS];
-	bool taken[NATIVE_SOCKETS];
-	size_t n_four, n_six;
 	int waiting; /* a connection that the relay had no room for yet; -1: none */
 	uint16_t waiting_for;
 	struct loop_timer pause;
@@ -42,13 +37,11 @@ struct publish {
 void publish_init(struct publish *p);
 /* Listens outside. A port that is in use is an error. */
 int publish_open(struct publish *p, const struct policy *policy, struct cordon_error *err);
-/* A socket of the sandbox's network for the stock. */
-void publish_stock(struct publish *p, int family, int fd);
-/* From here on connections are taken. */
+/* From here on connections are taken. The sockets that lead inside are of the nurseries,
+ * the second of which may be empty. */
 int publish_begin(struct publish *p, struct run *run, struct egress_relay *relay,
+		  const struct nursery *four, const struct nursery *six,
 		  struct cordon_error *err);
-/* The relay is done with the sockets of a slot. */
-void publish_returned(struct publish *p, uint32_t slot);
 void publish_end(struct publish *p);
 
 #endif

@@ -310,97 +310,6 @@ assert socket.socket().connect_ex(("127.0.0.1", 7777)) != 0'
 	[[ $stderr == *"name the port: localhost:8080"* ]] || fail "no hint" "$(outcome)"
 }
 
-# A server that says which file it made when it was up, and ends when asked for /end.
-server='
-import http.server, os, socket, sys
-class Web(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        body = b"inside\n"
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-        if self.path == "/end": os._exit(0)
-    def log_message(self, *args): pass
-class Server(http.server.ThreadingHTTPServer):
-    address_family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
-    request_queue_size = 1024
-s = Server((sys.argv[1], 3000), Web)
-open("up", "w").close()
-s.serve_forever()'
-
-# published ADDRESS FLAGS SCRIPT: runs the script on the lab's machine while the server
-# listens inside, on the address; it is told to end afterwards.
-published() {
-	rm -f up
-	export server
-	run -0 --separate-stderr lab bash -c '
-address=$1 script=$3
-"$0" run --json --backend native --publish 8080:3000 $2 -- \
-	/usr/bin/python3 -c "$server" "$address" >result &
-cordon=$!
-until [ -e up ]; do kill -0 $cordon || exit 9; sleep 0.01; done
-/usr/bin/python3 -c "
-import socket
-def get(host, path=\"/\", port=8080):
-    s = socket.create_connection((host, port), 30)
-    s.sendall(b\"GET \" + path.encode() + b\" HTTP/1.0\r\n\r\n\")
-    return s.makefile(\"rb\").read().endswith(b\"inside\n\")
-def refused(host, port):
-    try:
-        socket.create_connection((host, port), 30)
-    except ConnectionRefusedError:
-        return True
-$script
-assert get(\"127.0.0.1\", \"/end\")" || kill $cordon
-wait $cordon || exit 8
-/usr/bin/python3 -c "
-import socket
-for family, host in (socket.AF_INET, \"127.0.0.1\"), (socket.AF_INET6, \"::1\"):
-    assert socket.socket(family).connect_ex((host, 8080)) != 0"' \
-		"$CORDON" "$1" "$2" "$3"
-}
-
-@test "what is published is reached on the host's loopback, again and again, and nowhere else" {
-	published 127.0.0.1 "" '
-for i in range(150):
-    assert get("127.0.0.1") and get("::1"), i
-assert refused("203.0.113.1", 8080) and refused("2001:db8::1", 8080)
-assert refused("127.0.0.1", 3000)
-every = [socket.create_connection(("127.0.0.1", 8080), 30) for i in range(200)]
-for s in every: s.sendall(b"GET / HTTP/1.0\r\n\r\n")
-for i, s in enumerate(every):
-    assert s.makefile("rb").read().endswith(b"inside\n"), i
-    s.close()'
-	published ::1 "" 'assert get("127.0.0.1") and get("::1")'
-	published 0.0.0.0 --allow-network=ok.test 'assert get("127.0.0.1")'
-}
-
-@test "a port in use is said before the command starts" {
-	run --separate-stderr lab bash -c '
-/usr/bin/python3 -c "
-import socket, time
-s = socket.create_server((\"127.0.0.1\", 8080))
-open(\"up\", \"w\").close()
-time.sleep(1000)" &
-until [ -e up ]; do sleep 0.01; done
-exec "$0" run --backend native --publish 8080:3000 -- touch started' "$CORDON"
-	assert_status 125
-	[[ $stderr == *"cannot listen on port 8080 of the host's loopback (127.0.0.1)"* ]] ||
-		fail "not said" "$(outcome)"
-	[ ! -e started ] || fail "it was started"
-	run -125 --separate-stderr cordon run --publish 8080:3000 --allow-network -- true
-	[[ $stderr == *"the network is on"* ]] || fail "not refused" "$(outcome)"
-	run -125 --separate-stderr cordon run --publish 8080:3000 --backend landlock --share-pid \
-		--no-new-session -- true
-	[[ $stderr == *"only --backend native can publish a port"* ]] || fail "why" "$(outcome)"
-	run -125 --separate-stderr cordon run --publish 8080:80 -- true
-	[[ $stderr == *"from 1024 on inside"* ]] || fail "why" "$(outcome)"
-	run -125 --separate-stderr cordon run --publish 0.0.0.0:8080:3000 -- true
-	[[ $stderr == *"as in 8080:3000"* ]] || fail "why" "$(outcome)"
-}
-
 @test "H72 a name that is not listed reaches no name server" {
 	in_python 'ok.test,*.wild.test' '
 import subprocess
@@ -429,29 +338,6 @@ for labels in ([b"ok.test"], [b"ok\0", b"test"], [b"ok", b"test\0"], [b"ok", b"t
     assert code(*labels) == (3, 0), labels'
 	run -0 cat "$LAB/asked"
 	assert_output ""
-}
-
-@test "H62 one run has nothing from the relay of another" {
-	run --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
-until pidof cordon-relay >/dev/null; do sleep 0.01; done
-"$0" run --json --backend native --allow-network=other.test -- /usr/bin/python3 -c "
-import socket
-socket.create_connection((\"other.test\", 80), 20)
-for i in range(1, 6):
-    for port in 22, 80, 443, 8080:
-        a = \"198.18.0.%d\" % i
-        s = socket.socket()
-        s.settimeout(20)
-        try:
-            s.connect((a, port))
-            s.sendall(b\"GET / HTTP/1.0\r\n\r\n\")
-            got = s.recv(1)
-        except OSError:
-            got = b\"\"
-        assert not got or (i == 1 and port in (80, 443, 8080)), (a, port)
-"' "$CORDON"
-	assert_json '.exit_code == 0 and ([.hosts[].host] | unique) == ["other.test"]'
 }
 
 @test "H64 an empty list allows nothing" {
@@ -591,57 +477,6 @@ assert len(seen) == 10000
 assert get("a.wild.test")'
 }
 
-@test "the relay is confined, and listens nowhere" {
-	run --separate-stderr lab "$CORDON" run -q --backend native --allow-network=localhost:7 -- true
-	assert_success
-	run -0 --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
-until pid=$(pidof cordon-relay) && grep -q "^Seccomp:.2" /proc/$pid/status; do sleep 0.01; done
-grep -E "^(NoNewPrivs|Seccomp|CapEff|CapBnd):" /proc/$pid/status
-ss -Hlnptu' "$CORDON"
-	[[ $output == *NoNewPrivs:?1* && $output == *CapEff:?0000000000000000* ]] || fail "loose" "$(outcome)"
-	refute_contains cordon-relay
-}
-
-@test "with the relay killed connections end and none begins" {
-	run -0 --separate-stderr lab bash -c '
-exec 5> >(exec "$0" run --json --backend native --allow-network=ok.test -- /usr/bin/python3 -c "
-import socket, sys
-s = socket.create_connection((\"ok.test\", 7000), 30)
-s.sendall(b\"x\")
-print(\"connected\", file=open(sys.argv[1], \"w\"))
-sys.stdin.readline()
-try:
-    assert s.recv(1) == b\"\"
-except ConnectionResetError:
-    pass
-try:
-    s = socket.create_connection((\"ok.test\", 80), 30)
-    s.sendall(b\"GET / HTTP/1.0\\r\\n\\r\\n\")
-    sys.exit(3 if s.recv(1) else 0)
-except OSError:
-    sys.exit(0)
-" connected >"$1/result")
-cordon=$!
-until [ -s connected ]; do sleep 0.01; done
-kill -KILL "$(pidof cordon-relay)"
-echo >&5
-exec 5>&-
-wait $cordon
-cat "$1/result"' "$CORDON" "$LAB"
-	assert_json '.exit_code == 0'
-	[[ $stderr == *"cordon-relay ended before the command did"* ]] || fail "not said" "$(outcome)"
-}
-
-@test "with the supervisor killed nothing is left" {
-	run -0 --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
-until pidof cordon-relay && pidof sleep; do sleep 0.01; done >/dev/null
-kill -KILL $!
-wait $!
-while pidof cordon-relay || pidof sleep; do sleep 0.01; done >/dev/null' "$CORDON"
-}
-
 @test "as a user who is not root in his own eyes" {
 	run --separate-stderr lab unshare --user --map-user=1000 --map-group=1000 \
 		"$CORDON" run --json --backend native --allow-network=ok.test -- curl -sS http://ok.test:8080/
@@ -729,13 +564,6 @@ for i in range(10):
 }
 
 # --- the caller's proxy --------------------------------------------------------------------
-
-proxied() {
-	command -v tinyproxy >/dev/null || must_or_skip "tinyproxy is not installed"
-	export https_proxy=http://me:pass%770rd@203.0.113.11:3128/
-	export HTTP_PROXY=me:passw0rd@203.0.113.11:3128
-	unset ALL_PROXY all_proxy NO_PROXY no_proxy HTTPS_PROXY http_proxy
-}
 
 @test "with the caller's proxy a listed name is reached by it, and it looks the name up" {
 	proxied

@@ -51,6 +51,65 @@ curl_works() {
 	assert_json '.exit_code == 0 and .stdout == "hello\n"'
 }
 
+proxied() {
+	command -v tinyproxy >/dev/null || must_or_skip "tinyproxy is not installed"
+	export https_proxy=http://me:pass%770rd@203.0.113.11:3128/
+	export HTTP_PROXY=me:passw0rd@203.0.113.11:3128
+	unset ALL_PROXY all_proxy NO_PROXY no_proxy HTTPS_PROXY http_proxy
+}
+
+# A server that says which file it made when it was up, and ends when asked for /end.
+server='
+import http.server, os, socket, sys
+class Web(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = b"inside\n"
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+        if self.path == "/end": os._exit(0)
+    def log_message(self, *args): pass
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+    request_queue_size = 1024
+s = Server((sys.argv[1], 3000), Web)
+open("up", "w").close()
+s.serve_forever()'
+
+# published ADDRESS FLAGS SCRIPT: runs the script on the lab's machine while the server
+# listens inside, on the address; it is told to end afterwards.
+published() {
+	rm -f up
+	export server
+	run -0 --separate-stderr lab bash -c '
+address=$1 script=$3
+"$0" run --json --backend native --publish 8080:3000 $2 -- \
+	/usr/bin/python3 -c "$server" "$address" >result &
+cordon=$!
+until [ -e up ]; do kill -0 $cordon || exit 9; sleep 0.01; done
+/usr/bin/python3 -c "
+import socket
+def get(host, path=\"/\", port=8080):
+    s = socket.create_connection((host, port), 30)
+    s.sendall(b\"GET \" + path.encode() + b\" HTTP/1.0\r\n\r\n\")
+    return s.makefile(\"rb\").read().endswith(b\"inside\n\")
+def refused(host, port):
+    try:
+        socket.create_connection((host, port), 30)
+    except ConnectionRefusedError:
+        return True
+$script
+assert get(\"127.0.0.1\", \"/end\")" || kill $cordon
+wait $cordon || exit 8
+/usr/bin/python3 -c "
+import socket
+for family, host in (socket.AF_INET, \"127.0.0.1\"), (socket.AF_INET6, \"::1\"):
+    assert socket.socket(family).connect_ex((host, 8080)) != 0"' \
+		"$CORDON" "$1" "$2" "$3"
+}
+
 setup() {
 	lab_setup
 }

@@ -3,7 +3,7 @@
  * The way out for a list of hosts, as far as only the inside can make it: routes that
  * bring every address which stands for a host to the loopback device, and sockets of this
  * network namespace. They are handed out unbound; the supervisor, who owns the namespace,
- * listens with them where the command wants to connect.
+ * makes more of them and listens where the command wants to connect.
  *
  * All of them go out as one descriptor: a socket in whose queue they wait.
  */
@@ -132,11 +132,11 @@ union control {
 	struct cmsghdr align;
 };
 
-/* One byte, the family and what they are for, with the sockets. */
-static CHILD_SAFE int pack(int box, unsigned char what, const int *fds)
+/* One byte, the family, with the sockets. */
+static CHILD_SAFE int pack(int box, unsigned char family, const int *fds)
 {
 	union control control;
-	struct iovec byte = { .iov_base = &what, .iov_len = 1 };
+	struct iovec byte = { .iov_base = &family, .iov_len = 1 };
 	struct msghdr message = { .msg_iov = &byte,
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
@@ -152,7 +152,7 @@ static CHILD_SAFE int pack(int box, unsigned char what, const int *fds)
 	return sendmsg(box, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
-static CHILD_SAFE int fill(int box, unsigned char family, unsigned char use)
+static CHILD_SAFE int fill(int box, unsigned char family)
 {
 	int fds[NATIVE_SOCKETS], r = 0;
 	size_t n = 0;
@@ -163,22 +163,20 @@ static CHILD_SAFE int fill(int box, unsigned char family, unsigned char use)
 		n += r == 0;
 	}
 	if (r == 0)
-		r = pack(box, family | use, fds);
+		r = pack(box, family, fds);
 	while (n > 0)
 		close(fds[--n]);
 	return r;
 }
 
+/* Those of IPv6 say that names may have addresses of it. */
 static CHILD_SAFE int fill_all(const struct native *n, bool six, int box)
 {
-	if (n->n_routes && !(six && fill(box, AF_INET6, 0) == 0) && fill(box, AF_INET, 0) < 0)
+	if (fill(box, AF_INET) < 0)
 		return -1;
-	if (!n->publishes)
+	if (n->n_routes && !six)
 		return 0;
-	if (fill(box, AF_INET, NATIVE_SOCKETS_PUBLISH) < 0)
-		return -1;
-	/* A kernel without IPv6 has servers of IPv4 only. */
-	return fill(box, AF_INET6, NATIVE_SOCKETS_PUBLISH) < 0 && errno != EAFNOSUPPORT ? -1 : 0;
+	return fill(box, AF_INET6) < 0 && errno != EAFNOSUPPORT ? -1 : 0;
 }
 
 CHILD_SAFE int native_open_egress(const struct native *n, int error_fd)

@@ -89,11 +89,8 @@ struct native_landlock {
 	int filled_fd;
 };
 
-/* One for each port that is connected to; of IPv6, and then they serve IPv4 as well,
- * or where there is none of IPv4. */
-#define NATIVE_SOCKETS 64
-/* With the byte that says of which family they are. */
-#define NATIVE_SOCKETS_PUBLISH 0x80
+/* Of each family: what more of them are made with (run/nursery.h). */
+#define NATIVE_SOCKETS 2
 
 struct native_route {
 	unsigned char family, bits;
@@ -116,7 +113,7 @@ struct native {
 	bool sockets;		/* are handed out; needs loopback and handover_fd */
 	const struct native_route *routes;
 	size_t n_routes;
-	bool publishes;		/* the stock of run/publish.h, too */
+	bool publishes;		/* servers of the command are reached from outside */
 	bool pid_namespace;
 	uint64_t keep_caps;
 	bool no_setpcap;	/* nothing to lock the secure bits and bounding set with */

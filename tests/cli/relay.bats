@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The relay and the sockets that lead to it: who may use them, what is left when it is gone,
+# and servers of the command that are published. hosts.bats has what a list allows.
+load helper
+load lab
+
+@test "what is published is reached on the host's loopback, again and again, and nowhere else" {
+	published 127.0.0.1 "" '
+for i in range(150):
+    assert get("127.0.0.1") and get("::1"), i
+assert refused("203.0.113.1", 8080) and refused("2001:db8::1", 8080)
+assert refused("127.0.0.1", 3000)
+every = [socket.create_connection(("127.0.0.1", 8080), 30) for i in range(200)]
+for s in every: s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+for i, s in enumerate(every):
+    assert s.makefile("rb").read().endswith(b"inside\n"), i
+    s.close()'
+	published ::1 "" 'assert get("127.0.0.1") and get("::1")'
+	published 0.0.0.0 --allow-network=ok.test 'assert get("127.0.0.1")'
+}
+
+@test "a port in use is said before the command starts" {
+	run --separate-stderr lab bash -c '
+/usr/bin/python3 -c "
+import socket, time
+s = socket.create_server((\"127.0.0.1\", 8080))
+open(\"up\", \"w\").close()
+time.sleep(1000)" &
+until [ -e up ]; do sleep 0.01; done
+exec "$0" run --backend native --publish 8080:3000 -- touch started' "$CORDON"
+	assert_status 125
+	[[ $stderr == *"cannot listen on port 8080 of the host's loopback (127.0.0.1)"* ]] ||
+		fail "not said" "$(outcome)"
+	[ ! -e started ] || fail "it was started"
+	run -125 --separate-stderr cordon run --publish 8080:3000 --allow-network -- true
+	[[ $stderr == *"the network is on"* ]] || fail "not refused" "$(outcome)"
+	run -125 --separate-stderr cordon run --publish 8080:3000 --backend landlock --share-pid \
+		--no-new-session -- true
+	[[ $stderr == *"only --backend native can publish a port"* ]] || fail "why" "$(outcome)"
+	run -125 --separate-stderr cordon run --publish 8080:80 -- true
+	[[ $stderr == *"from 1024 on inside"* ]] || fail "why" "$(outcome)"
+	run -125 --separate-stderr cordon run --publish 0.0.0.0:8080:3000 -- true
+	[[ $stderr == *"as in 8080:3000"* ]] || fail "why" "$(outcome)"
+}
+
+@test "published connections that stay do not keep others out" {
+	published 127.0.0.1 "" '
+every = [socket.create_connection(("127.0.0.1", 8080), 30) for i in range(300)]
+for s in every: s.sendall(b"GET")
+assert get("127.0.0.1") and get("::1")'
+}
+
+@test "as many ports as a program likes" {
+	in_python ok.test '
+for port in range(9000, 9200):
+    assert refused("ok.test", port)
+assert get("ok.test", 8080).endswith(b"hello\n")'
+	assert_json '.hosts | map(select(.port == 9150))[0].failure == "nothing answered"'
+}
+
+@test "sockets are made although the command takes every port that listens for a moment" {
+	in_python ok.test '
+import threading, time
+stop = False
+def disturb():
+    while not stop:
+        for line in open("/proc/net/tcp6").readlines()[1:] + open("/proc/net/tcp").readlines()[1:]:
+            words = line.split()
+            if words[3] == "0A":
+                s = socket.socket()
+                s.setblocking(False)
+                s.connect_ex(("127.0.0.1", int(words[1].split(":")[1], 16)))
+                s.close()
+threads = [threading.Thread(target=disturb) for _ in range(3)]
+for t in threads: t.start()
+try:
+    for port in list(range(9000, 9040)) + [8080]:
+        good = refused("ok.test", port) == (port != 8080)
+        assert good, port
+finally:
+    stop = True
+    for t in threads: t.join()'
+	assert_json '[.hosts[].host] | unique - ["ok.test"] == []'
+}
+
+# --- attacks -------------------------------------------------------------------------------
+
+@test "H61 with a list, too, there is no other kind of socket and no other network to see" {
+	in_python ok.test '
+for kind in ((40, 1, 0), (17, 3, 0), (2, 10, 768), (16, 3, 9), (16, 3, 4), (16, 3, 15), (38, 5, 0),
+             (15, 3, 2), (44, 3, 0), (31, 3, 1), (29, 3, 1), (30, 2, 0), (42, 2, 0), (2, 3, 1),
+             (10, 3, 58), (2, 3, 255)):
+    try:
+        socket.socket(*kind)
+    except OSError:
+        continue
+    sys.exit("%d %d %d" % kind)
+assert socket.if_nameindex() == [(1, "lo")]
+for name in "tcp", "tcp6", "udp", "udp6", "unix", "route", "fib_trie", "if_inet6":
+    text = open("/proc/net/" + name).read() if os.path.exists("/proc/net/" + name) else ""
+    assert "203.0.113" not in text and "0171CB" not in text and "20010db8" not in text, name'
+}
+
+@test "H63 nothing inside is a proxy, nor is what listed hosts are reached by" {
+	in_python ok.test "$as_a_proxy"
+	not_by_a_proxy
+	proxied
+	in_python ok.test "$as_a_proxy"
+	not_by_a_proxy
+	run cat "$LAB/proxy"
+	refute_contains other.test
+}
+
+# Asks everything that listens for what is not listed, in each language of proxies.
+as_a_proxy='
+import re
+address = socket.gethostbyname("ok.test")
+words = (b"CONNECT other.test:80 HTTP/1.1\r\nHost: other.test:80\r\n\r\nGET / HTTP/1.0\r\n\r\n",
+         b"CONNECT 203.0.113.11:80 HTTP/1.1\r\n\r\n",
+         b"GET http://other.test/ HTTP/1.0\r\nHost: other.test\r\n\r\n",
+         b"\5\1\0\5\1\0\3\12other.test\0\120GET / HTTP/1.0\r\n\r\n",
+         b"\4\1\0\120\313\0\161\13\0GET / HTTP/1.0\r\n\r\n")
+places = [(a, p) for a in ("127.0.0.1", address) for p in (22, 53, 80, 443, 1080, 3128, 8080)]
+for place in places:
+    for said in words:
+        s = socket.socket()
+        s.settimeout(5)
+        try:
+            s.connect(place)
+            s.sendall(said)
+            got = s.makefile("rb").read()
+        except OSError:
+            continue
+        assert not re.match(rb"HTTP/1.[01] 2.. .*[Cc]onn|\x05\x00|\x00\x5a", got), (place, said, got)'
+
+not_by_a_proxy() {
+	assert_json '[.hosts[].host] - ["ok.test"] == []'
+	run cat "$LAB/asked"
+	refute_contains other.test
+}
+
+@test "H62 one run has nothing from the relay of another" {
+	run --separate-stderr lab bash -c '
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
+until pidof cordon-relay >/dev/null; do sleep 0.01; done
+"$0" run --json --backend native --allow-network=other.test -- /usr/bin/python3 -c "
+import socket
+socket.create_connection((\"other.test\", 80), 20)
+for n in range(10):
+    i = n // 2 + 1
+    for port in 22, 80, 443, 8080:
+        a = (\"198.18.0.%d\", \"fd63:6f72:646f:6e00::c612:%d\")[n % 2] % i
+        s = socket.socket(socket.AF_INET6 if n % 2 else socket.AF_INET)
+        s.settimeout(20)
+        try:
+            s.connect((a, port))
+            s.sendall(b\"GET / HTTP/1.0\r\n\r\n\")
+            got = s.recv(1)
+        except OSError:
+            got = b\"\"
+        assert not got or (i == 1 and port in (80, 443, 8080)), (a, port)
+"' "$CORDON"
+	assert_json '.exit_code == 0 and ([.hosts[].host] | unique) == ["other.test"]'
+}
+
+@test "the relay is confined, and listens nowhere" {
+	run --separate-stderr lab "$CORDON" run -q --backend native --allow-network=localhost:7 -- true
+	assert_success
+	run -0 --separate-stderr lab bash -c '
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
+until pid=$(pidof cordon-relay) && grep -q "^Seccomp:.2" /proc/$pid/status; do sleep 0.01; done
+grep -E "^(NoNewPrivs|Seccomp|CapEff|CapBnd):" /proc/$pid/status
+ss -Hlnptu' "$CORDON"
+	[[ $output == *NoNewPrivs:?1* && $output == *CapEff:?0000000000000000* ]] || fail "loose" "$(outcome)"
+	refute_contains cordon-relay
+}
+
+@test "with the relay killed connections end and none begins" {
+	run -0 --separate-stderr lab bash -c '
+exec 5> >(exec "$0" run --json --backend native --allow-network=ok.test -- /usr/bin/python3 -c "
+import socket, sys
+s = socket.create_connection((\"ok.test\", 7000), 30)
+s.sendall(b\"x\")
+print(\"connected\", file=open(sys.argv[1], \"w\"))
+sys.stdin.readline()
+try:
+    assert s.recv(1) == b\"\"
+except ConnectionResetError:
+    pass
+try:
+    s = socket.create_connection((\"ok.test\", 80), 30)
+    s.sendall(b\"GET / HTTP/1.0\\r\\n\\r\\n\")
+    sys.exit(3 if s.recv(1) else 0)
+except OSError:
+    sys.exit(0)
+" connected >"$1/result")
+cordon=$!
+until [ -s connected ]; do sleep 0.01; done
+kill -KILL "$(pidof cordon-relay)"
+echo >&5
+exec 5>&-
+wait $cordon
+cat "$1/result"' "$CORDON" "$LAB"
+	assert_json '.exit_code == 0'
+	[[ $stderr == *"cordon-relay ended before the command did"* ]] || fail "not said" "$(outcome)"
+}
+
+@test "with the supervisor killed nothing is left" {
+	run -0 --separate-stderr lab bash -c '
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
+until pidof cordon-relay && pidof sleep; do sleep 0.01; done >/dev/null
+kill -KILL $!
+wait $!
+while pidof cordon-relay || pidof sleep; do sleep 0.01; done >/dev/null' "$CORDON"
+}
+
+@test "when the relay is gone its ports are nobody's: inside they lead inside, outside nowhere" {
+	run -0 --separate-stderr lab bash -c '
+exec 5> >(exec "$0" run --json --backend native --allow-network=ok.test --publish 8080:3000 -- \
+	/usr/bin/python3 -c "
+import socket, sys
+s = socket.create_connection((\"ok.test\", 7002), 30)
+assert s.recv(10) == b\"first\\n\"
+print(\"connected\", file=open(\"connected\", \"w\"))
+sys.stdin.readline()
+try:
+    assert s.recv(1) == b\"\"
+except ConnectionResetError:
+    pass
+# As soon as that is known the port is free.
+while True:
+    try:
+        own = socket.create_server((\"\", 7002))
+        break
+    except OSError:
+        pass
+inside = socket.create_server((\"\", 3000))
+s = socket.create_connection((\"ok.test\", 7002), 30)
+own.accept()[0].sendall(b\"own\")
+assert s.recv(3) == b\"own\"
+assert socket.socket(socket.AF_INET6).connect_ex((\"fd63:6f72:646f:6e00::c612:1\", 7002)) != 0
+print(\"again\", file=open(\"again\", \"w\"))
+sys.stdin.readline()
+inside.setblocking(False)
+try:
+    inside.accept()
+    sys.exit(4)
+except BlockingIOError:
+    pass
+" >"$1/result")
+cordon=$!
+until [ -s connected ]; do kill -0 $cordon || exit 9; sleep 0.01; done
+kill -KILL "$(pidof cordon-relay)"
+echo >&5
+until [ -s again ]; do kill -0 $cordon || exit 8; sleep 0.01; done
+# Another sandbox has a relay of its own, and the port of the host is free.
+"$0" run -q --backend native --allow-network=ok.test -- /usr/bin/python3 -c "
+import socket
+s = socket.create_connection((\"ok.test\", 7002), 30)
+assert s.recv(10) == b\"first\\n\"" || exit 7
+/usr/bin/python3 -c "
+import socket
+assert socket.socket().connect_ex((\"127.0.0.1\", 8080)) != 0
+s = socket.create_server((\"127.0.0.1\", 8080))
+c = socket.create_connection((\"127.0.0.1\", 8080))
+s.accept()[0].sendall(b\"other\")
+assert c.recv(5) == b\"other\"" || exit 6
+echo >&5
+exec 5>&-
+wait $cordon
+cat "$1/result"' "$CORDON" "$LAB"
+	assert_json '.exit_code == 0'
+}
