@@ -106,8 +106,9 @@ static bool take_one(struct relay_flow *flow)
 
 static bool take_in(struct relay_flow *flow)
 {
-	ssize_t n = splice(flow->from, NULL, flow->pipe->write, NULL,
-			   flow->pipe->large ? LARGE_BYTES : BYTES, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	size_t most = flow->pipe->large ? LARGE_BYTES : BYTES;
+	ssize_t n = splice(flow->from, NULL, flow->pipe->write, NULL, most,
+			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
 	if (n <= 0)
 		return (n == 0 || would_wait(n)) && take_one(flow);

@@ -108,23 +108,55 @@ static struct str authority(struct str text)
 	return str_take(text, n);
 }
 
-bool environ_has_credentials(struct str value)
+/* NAME:PASSWORD@HOST..., what comes after the scheme. */
+static bool has_password(struct str text)
+{
+	struct str host = authority(text), user, password;
+
+	/* An unescaped @ may be part of the password. */
+	while (host.n && host.p[host.n - 1] != '@')
+		host.n--;
+	str_cut(str_take(host, host.n ? host.n - 1 : 0), ':', &user, &password);
+	return password.n;
+}
+
+static bool has_url_with_password(struct str value)
 {
 	const char *sign;
 
 	while (value.n && (sign = memmem(value.p, value.n, "://", 3))) {
-		struct str host, user, password;
-
 		value = str_skip(value, (size_t)(sign - value.p) + 3);
-		host = authority(value);
-		/* An unescaped @ may be part of the password. */
-		while (host.n && host.p[host.n - 1] != '@')
-			host.n--;
-		str_cut(str_take(host, host.n ? host.n - 1 : 0), ':', &user, &password);
-		if (password.n)
+		if (has_password(value))
 			return true;
 	}
 	return false;
+}
+
+/* A property of Java's, as in JAVA_TOOL_OPTIONS: -Dhttp.proxyPassword=... */
+static bool has_property_with_password(struct str value)
+{
+	const char *sign;
+
+	while (value.n && (sign = memmem(value.p, value.n, "-D", 2))) {
+		struct str word, name, set;
+		size_t n = 0;
+
+		value = str_skip(value, (size_t)(sign - value.p) + 2);
+		while (n < value.n && (unsigned char)value.p[n] > ' ')
+			n++;
+		word = str_take(value, n);
+		str_cut(word, '=', &name, &set);
+		if (set.n && contains(name, STR("PASSWORD")))
+			return true;
+	}
+	return false;
+}
+
+/* In the variables that name a proxy a URL may come without its scheme. */
+bool environ_has_credentials(struct str name, struct str value)
+{
+	return has_url_with_password(value) || has_property_with_password(value) ||
+	       (ends(name, STR("_PROXY")) && has_password(value));
 }
 
 /* The last matching statement of a list, or NULL. */
@@ -169,7 +201,7 @@ static bool handed_on(const struct policy *policy, struct str name, struct str v
 		return pass;
 	if (policy->confined && policy_net_mode(policy) != NET_ON && ends(name, STR("_PROXY")))
 		return false;
-	return !environ_is_secret(name) && !environ_has_credentials(value);
+	return !environ_is_secret(name) && !environ_has_credentials(name, value);
 }
 
 static bool valid_name(struct str name)

@@ -3,9 +3,10 @@
  * Which of the caller's variables the command gets.
  *
  * A variable is dropped when its name looks like a secret or points to a service of
- * the caller's session, or its value holds a URL with a password, or it names a proxy that
- * cannot be reached from inside (with a list of hosts cordon-relay uses it), unless env.pass or
- * a bare --env NAME lets it through; env.unset drops more, env.set adds. The later
+ * the caller's session, or its value holds a password where those are known to stand, or it
+ * names a proxy that cannot be reached from inside (with a list of hosts cordon-relay uses
+ * it), unless env.pass or a bare --env NAME lets it through; env.unset drops more, env.set
+ * adds. The later
  * source wins where both speak.
  */
 #ifndef CORDON_POLICY_ENVIRON_H
@@ -37,7 +38,8 @@ int environ_filter(struct arena *a, const struct policy *policy, const char *con
 		   struct variables *ret, struct cordon_error *err);
 /* Does the name look like a secret, in small letters or capitals? */
 bool environ_is_secret(struct str name);
-/* Is there a URL with a password in it: scheme://user:password@host? */
-bool environ_has_credentials(struct str value);
+/* Is there a password in it: in a URL (scheme://user:password@host), in a property of
+ * Java's (-Dhttp.proxyPassword=...), or in what names a proxy (user:password@host)? */
+bool environ_has_credentials(struct str name, struct str value);
 
 #endif

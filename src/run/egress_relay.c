@@ -24,7 +24,7 @@
 #define END_MS 1000
 #define NONE (~(uint32_t)0)
 
-/* --- starting: when it is needed ---------------------------------------------------------------------- */
+/* --- starting: when it is needed ---------------------------------------------------- */
 
 static char *address_word(struct arena *a, const char *mark, const struct host *address)
 {

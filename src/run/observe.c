@@ -2,7 +2,6 @@
 /* Seeing refusals in advance; see observe.h for what is left out. */
 #include "run/observe.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -15,7 +14,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "net/synthetic.h"
+#include "run/observe_host.h"
 #include "run/remote.h"
 
 /* How often what is known of a place is used before it is looked up again. */
@@ -435,63 +434,6 @@ static bool judge_path(struct observer *o, const struct observed_object *found,
 	return true;
 }
 
-/* --- hosts ---------------------------------------------------------------------- */
-
-/* host:port of an address that leads out; false for any other. */
-static bool print_address(const struct sockaddr_storage *address, char text[OBSERVED_TEXT])
-{
-	const struct sockaddr_in *in = (const void *)address;
-	const struct sockaddr_in6 *in6 = (const void *)address;
-	char ip[INET6_ADDRSTRLEN];
-	struct in_addr four = in->sin_addr;
-	bool mapped = address->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
-
-	if (mapped)
-		memcpy(&four, &in6->sin6_addr.s6_addr[12], sizeof(four));
-	/* Port 0 only asks which way packets would go. */
-	if (in->sin_port == 0)
-		return false;
-	if (address->ss_family == AF_INET || mapped) {
-		if (four.s_addr == 0 || (ntohl(four.s_addr) >> 24) == 127)
-			return false;
-		inet_ntop(AF_INET, &four, ip, sizeof(ip));
-		snprintf(text, OBSERVED_TEXT, "%s:%u", ip, ntohs(in->sin_port));
-		return true;
-	}
-	if (address->ss_family != AF_INET6 || IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
-	    IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr))
-		return false;
-	inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip));
-	snprintf(text, OBSERVED_TEXT, "[%s]:%u", ip, ntohs(in6->sin6_port));
-	return true;
-}
-
-/* Then it is not known here for which; whoever knows decides and tells (egress.h). */
-static bool stands_for_name(const struct observer *o, const struct host *host)
-{
-	return o->policy->hosts.n && synthetic_is(host->address);
-}
-
-static bool is_refused_host(const struct observer *o, const char *text)
-{
-	struct cordon_error ignored;
-	struct host host;
-
-	return host_parse_target(str_of(text), &host, &ignored) == 0 &&
-	       !stands_for_name(o, &host) && !policy_decide_host(o->policy, &host).allowed;
-}
-
-static bool look_at_host(const struct observer *o, const struct request *q,
-			 struct observed_object *ret)
-{
-	struct sockaddr_storage address = { 0 };
-	size_t n = q->flags < sizeof(address) ? q->flags : sizeof(address);
-
-	ret->what = OBSERVED_HOST;
-	return target_read(q->target.tid, request_argument(q, q->row->path), &address, n) == 0 &&
-	       print_address(&address, ret->text) && is_refused_host(o, ret->text);
-}
-
 /* --- calls ---------------------------------------------------------------------- */
 
 static enum observed what_it_does(const struct request *q)
@@ -530,7 +472,7 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 	struct sight from = { OBSERVED_MOVE, &q->target, q->from_dirfd, q->from, false };
 
 	if (q->row->kind == CALL_CONNECT)
-		return o->limits_hosts && !q->path_n && look_at_host(o, q, ret);
+		return o->limits_hosts && !q->path_n && observe_host(o, q, ret);
 	/* An address that is no name. */
 	if (request_is_nameless(q) || (q->row->kind == CALL_BIND && !q->path_n))
 		return false;
@@ -546,7 +488,7 @@ bool observe_judge(struct observer *o, const struct observed_object *found, stru
 		return judge_path(o, found, ret);
 	ret->op = VIOLATION_connect;
 	if (found->what == OBSERVED_HOST)
-		return is_refused_host(o, found->text);
+		return observe_judge_host(o, found->text);
 	ret->errnum = ECONNREFUSED;
 	return observer_covers_socket(o, ret->object);
 }

@@ -87,6 +87,7 @@ struct observer {
 	struct observed_base bases[OBSERVED_BASES];
 	unsigned base_uses[OBSERVED_BASES]; /* that are left; 0: not known */
 	struct observed_known known[OBSERVED_KNOWN];
+	unsigned services; /* how many were looked for */
 };
 
 /* False: out of memory. */

@@ -115,14 +115,19 @@ void target_read_strings(pid_t tid, struct target_string *strings, size_t count)
 	}
 }
 
-void target_program(pid_t tid, char *text, size_t size)
+int target_open_proc(pid_t tid, const char *name)
 {
 	char path[64];
-	autoclose int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
+	return openat(host_proc, in_proc(path), O_RDONLY | O_CLOEXEC);
+}
+
+void target_program(pid_t tid, char *text, size_t size)
+{
+	autoclose int fd = target_open_proc(tid, "comm");
 	ssize_t got = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	fd = openat(host_proc, in_proc(path), O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		got = read(fd, text, size - 1);
 	if (got > 0 && text[got - 1] == '\n')

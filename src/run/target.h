@@ -49,6 +49,9 @@ void target_read_strings(pid_t tid, struct target_string *strings, size_t count)
 /* Copies n bytes: 0, -EFAULT or -EACCES. */
 int target_read(pid_t tid, uint64_t address, void *to, size_t n);
 
+/* A file of its directory in /proc, for reading; -1: errno says why. */
+int target_open_proc(pid_t tid, const char *name);
+
 /* Makes sure that view->root is open: 0 or -errno. */
 int target_open_root(const struct target *target);
 

@@ -48,6 +48,41 @@ def question(name, kind=1):
 	assert_contains "--allow-network"
 }
 
+# beside PYTHON: the same while `port` is one that a server of the host listens on, and
+# `free` one that nobody does.
+beside() {
+	local port free
+	exec {served}< <(exec /usr/bin/python3 -c '
+import socket, sys
+s, free = socket.create_server(("127.0.0.1", 0)), socket.socket()
+free.bind(("127.0.0.1", 0))
+print(s.getsockname()[1], free.getsockname()[1], flush=True)
+while True:
+    s.accept()[0].close()')
+	server=$!
+	read -r port free <&"$served"
+	PORT=$port
+	inside "port, free = $port, $free
+def connect(*where):
+    s = socket.socket(socket.AF_INET6 if ':' in where[0] else socket.AF_INET)
+    return s.connect_ex(where)
+$1"
+	kill "$server"
+}
+
+@test "a service of the host that was meant is named, with the flag that allows it" {
+	local mode
+	for mode in guard exact; do
+		FLAGS=(--protect "$mode")
+		beside 'assert connect("127.0.0.1", port) and connect("::1", port) and connect("127.0.0.1", free)'
+		assert_json '[.violations[] | [.op, .object]] == [["connect", "localhost:'"$PORT"'"]]'
+		assert_json '.violations[0].fix.flags == "--allow-network=localhost:'"$PORT"'"'
+		# What the command does on its own loopback is its own affair.
+		beside 's = socket.create_server(("127.0.0.1", port)); assert connect("127.0.0.1", port) == 0'
+		assert_json '.violations == []'
+	done
+}
+
 @test "curl ends in one sentence" {
 	command -v curl >/dev/null || must_or_skip "curl is not installed"
 	run --separate-stderr cordon run --json --backend native -- curl -sS https://example.com

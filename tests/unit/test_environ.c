@@ -74,6 +74,9 @@ Test(environ, values_that_hold_a_password)
 		"--index-url https://pypi/simple --extra-index-url 'https://u:p@h/simple'",
 		"http://a,http://u:p@b",
 		"https://u:p@ss@host",
+		"-Dhttp.proxyHost=h -Dhttp.proxyPassword=p",
+		"-Xmx1g -Dhttps.proxyPassword=p",
+		"-Djavax.net.ssl.keyStorePassword=changeit",
 	};
 	static const char *const plain[] = {
 		"",
@@ -87,12 +90,20 @@ Test(environ, values_that_hold_a_password)
 		"http://h/?m=a:b@c",
 		"http://h:80 a:b@c",
 		"unix:path=/run/x",
+		"-Dhttp.proxyHost=h -Dhttp.proxyUser=u",
+		"-Dhttp.proxyPassword=",
+		"-Dhttp.proxyPassword -Dx=y",
+		"-D",
 	};
 
 	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
-		cr_expect(environ_has_credentials(str_of(secret[i])), "%s", secret[i]);
+		cr_expect(environ_has_credentials(STR("X"), str_of(secret[i])), "%s", secret[i]);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		cr_expect_not(environ_has_credentials(str_of(plain[i])), "%s", plain[i]);
+		cr_expect_not(environ_has_credentials(STR("X"), str_of(plain[i])), "%s", plain[i]);
+	cr_expect(environ_has_credentials(STR("HTTPS_PROXY"), STR("me:pw@h:1")));
+	cr_expect(environ_has_credentials(STR("all_proxy"), STR("me:p@w@h")));
+	cr_expect_not(environ_has_credentials(STR("http_proxy"), STR("me@h:1")));
+	cr_expect_not(environ_has_credentials(STR("http_proxy"), STR("h:3128")));
 }
 
 Test(environ, a_url_with_a_password_is_handed_on_only_when_asked_for)
