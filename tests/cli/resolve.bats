@@ -184,3 +184,56 @@ resolved_alike() {
 	assert_output "$(printf '%s: 198.18.0.1 fd63:6f72:646f:6e00::c612:1 hello\n' ok.test OK.Test.
 		echo 'other.test: nothing')"
 }
+
+# What the machine's own resolvers would answer: a cache, a service, a file.
+resolvers='
+import os, socket, threading
+def serve(path):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(path)
+    os.chmod(path, 0o666)
+    s.listen()
+    def loop():
+        while True:
+            s.accept()[0].close()
+            print(path, file=open("used", "a"))
+    threading.Thread(target=loop).start()
+serve("/run/nscd/socket")
+serve("/run/systemd/resolve/io.systemd.Resolve")
+open("up", "w").close()'
+
+@test "the machine's cache, resolver service and files for names are not asked" {
+	local profile
+	for profile in moderate permissive; do
+		rm -f up used
+		run --separate-stderr lab bash -c '
+mount -t tmpfs tmpfs /run
+echo "hosts: files resolve [!UNAVAIL=return] dns" >nsswitch
+echo "203.0.113.11 known.test other.test" >hosts
+mount --bind nsswitch /etc/nsswitch.conf
+mount --bind hosts /etc/hosts
+/usr/bin/python3 -c "$1" &
+until [ -e up ]; do sleep 0.01; done
+exec "$0" run --json --backend native -p "$2" --allow-network=ok.test,known.test -- /usr/bin/python3 -c "
+import socket
+for name in \"ok.test\", \"known.test\":
+    assert socket.gethostbyname(name).startswith(\"198.18.\")
+    s = socket.create_connection((name, 80), 20)
+    s.sendall(b\"GET / HTTP/1.0\\r\\n\\r\\n\")
+    assert s.makefile(\"rb\").read().endswith(b\"hello\\n\")
+try:
+    socket.gethostbyname(\"other.test\")
+    raise SystemExit(3)
+except socket.gaierror:
+    pass
+for path in \"/run/nscd/socket\", \"/run/systemd/resolve/io.systemd.Resolve\":
+    assert socket.socket(socket.AF_UNIX).connect_ex(path) != 0, path
+"' "$CORDON" "$resolvers" "$profile"
+		assert_json '.exit_code == 0'
+		refute_file used
+		run -0 cat "$LAB/asked"
+		refute_contains other.test
+		refute_contains known.test
+	done
+}
