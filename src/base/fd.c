@@ -22,7 +22,7 @@ bool fd_is_exposed(int fd)
 		return false;
 	/* Nobody finds a file without a name, whatever its mode is. */
 	if (S_ISREG(st.st_mode))
-		return (flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY) && st.st_nlink;
+		return !fd_mode_writes(flags) && st.st_nlink;
 	/* Somebody else's device has only its mode to protect it, as on the host. */
 	return (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) && tcgetattr(fd, &terminal) < 0 &&
 	       (geteuid() == 0 || geteuid() == st.st_uid);

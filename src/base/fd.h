@@ -78,7 +78,8 @@ int fd_sync_all(int fd);
 bool fd_has_file_caps(const char *path);
 /* Copies up to n bytes at *at of a file, and moves *at on. As sendfile(2) of Linux. */
 ssize_t fd_copy(int out, int in, off_t *at, size_t n);
-/* Can be written to, by what F_GETFL says? */
+/* Can be read from or written to, by what F_GETFL says? */
+bool fd_mode_reads(int mode);
 bool fd_mode_writes(int mode);
 /* When content and when anything of a file changed last. */
 struct timespec fd_mtime(const struct stat *st);

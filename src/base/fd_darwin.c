@@ -161,6 +161,11 @@ struct timespec fd_ctime(const struct stat *st)
 	return st->st_ctimespec;
 }
 
+bool fd_mode_reads(int mode)
+{
+	return (mode & O_ACCMODE) != O_WRONLY;
+}
+
 bool fd_mode_writes(int mode)
 {
 	return (mode & O_ACCMODE) != O_RDONLY;

@@ -185,6 +185,11 @@ struct timespec fd_ctime(const struct stat *st)
 	return st->st_ctim;
 }
 
+bool fd_mode_reads(int mode)
+{
+	return (mode & O_ACCMODE) != O_WRONLY && !(mode & O_PATH);
+}
+
 bool fd_mode_writes(int mode)
 {
 	return (mode & O_ACCMODE) != O_RDONLY && !(mode & O_PATH);
