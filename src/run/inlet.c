@@ -108,8 +108,9 @@ static bool is_carried(const struct launch *launch, const struct execute_options
 	int flags = fcntl(STDIN_FILENO, F_GETFL);
 	struct stat st;
 
-	return launch->carries_input && !options->stdin_null && flags >= 0 && fd_mode_reads(flags) &&
-	       fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && fd_is_exposed(STDIN_FILENO);
+	return launch->carries_input && !options->stdin_null && flags >= 0 &&
+	       fd_mode_reads(flags) && fstat(STDIN_FILENO, &st) == 0 &&
+	       S_ISREG(st.st_mode) && fd_is_exposed(STDIN_FILENO);
 }
 
 static bool is_replaced(int fd, const struct execute_options *options)
