@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -297,26 +298,45 @@ static void control_ready(void *data, uint32_t events)
 }
 
 /* What was sent before waits in the socket. */
-void egress_relay_wake(struct egress_relay *r)
+static int start(struct egress_relay *r, struct cordon_error *err)
 {
 	autoclose int theirs = steal_fd(&r->theirs);
-	int failed;
+	int failed = theirs < 0 ? 0
+				: spawn_relay(r, r->arena, r->program, theirs, r->policy, err);
 
-	if (theirs < 0)
-		return;
-	failed = spawn_relay(r, r->arena, r->program, theirs, r->policy, &r->error);
-	if (!failed)
-		failed = run_disown(r->run, r->process.pid, &r->error);
-	if (failed)
+	if (theirs < 0 || failed)
+		return failed;
+	return run_disown(r->run, r->process.pid, err);
+}
+
+void egress_relay_wake(struct egress_relay *r)
+{
+	if (start(r, &r->error) < 0)
 		is_gone(r);
+}
+
+/* Could the command put another program in its place? Nobody confines what is started there. */
+static bool may_be_replaced(const struct egress_relay *r)
+{
+	char *real = realpath(r->program, NULL);
+	bool safe = real && policy_decide(r->policy, str_of(real)).data != ACCESS_WRITE;
+
+	free(real);
+	return !safe;
 }
 
 int egress_relay_begin(struct egress_relay *r, struct run *run, struct cordon_error *err)
 {
+	int failed;
+
 	r->run = run;
 	r->control.ready = control_ready;
 	r->control.data = r;
-	return loop_watch(run_loop(run), &r->control, EPOLLIN, err);
+	failed = loop_watch(run_loop(run), &r->control, EPOLLIN, err);
+	if (failed || !may_be_replaced(r))
+		return failed;
+	/* Then it runs before the command does. */
+	return start(r, err);
 }
 
 static bool send_request(int control, const struct relay_request *q, const int *fds, size_t n)
