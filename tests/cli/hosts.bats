@@ -672,3 +672,16 @@ except OSError:
 	HTTP_PROXY=x.test:1 HTTPS_PROXY=x.test:1 run -0 cordon run -q --backend native \
 		--allow-network=ok.test -- true
 }
+
+@test "a relay that the command puts in the place of cordon's is never started" {
+	is_static || skip "the build for sanitizers is not to be copied"
+	mkdir bin
+	cp "$CORDON" "$(dirname "$CORDON")/cordon-relay" bin
+	printf '#!/bin/sh\n: >"%s/escaped"\n' "$SCRATCH" >evil
+	chmod +x evil
+	run ./bin/cordon run -q --allow-network=example.test -- sh -c '
+		cp evil bin/new && mv -f bin/new bin/cordon-relay && cmp evil bin/cordon-relay &&
+			getent hosts example.test'
+	assert_status 0
+	refute_file "$SCRATCH/escaped"
+}
