@@ -35,8 +35,8 @@ static const char *worktree_remove(const struct hints *h, struct str object)
 	    !h->common.n || !path_below(entry, h->common) || !exists(h, entry, "commondir") ||
 	    exists(h, entry, "gitdir"))
 		return NULL;
-	return "git could not remove a worktree whole: outside, remove what is left of its directory, "
-	       "then 'git worktree prune' removes its entry in the repository";
+	return "git could not remove a worktree whole: outside, remove what is left of its "
+	       "directory, then 'git worktree prune' removes its entry in the repository";
 }
 
 static const char *configuration(const struct hints *h, struct str object)
@@ -44,9 +44,9 @@ static const char *configuration(const struct hints *h, struct str object)
 	if (!str_eq(path_last(object), STR("config")) ||
 	    !str_eq(path_parent(object), h->common))
 		return NULL;
-	return "git's configuration is as it was, and what else the command did stands: run it again "
-	       "outside, or, where it deleted or renamed a branch, change that section there with "
-	       "'git config'";
+	return "git's configuration is as it was, and what else the command did stands: run it "
+	       "again outside, or, where it deleted or renamed a branch, change that section "
+	       "there with 'git config'";
 }
 
 static const char *new_repository(const struct hints *h, struct str object)

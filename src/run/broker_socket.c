@@ -100,9 +100,10 @@ struct broker_sockets {
 
 static bool is_same(const struct statx *a, const struct statx *b)
 {
-	/* A number that was given away again has another birth; without that nobody can tell. */
-	return a->stx_mask & b->stx_mask & STATX_BTIME && a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
-	       a->stx_dev_minor == b->stx_dev_minor && a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
+	/* A number that was given away again has another birth; without it nobody can tell. */
+	return a->stx_mask & b->stx_mask & STATX_BTIME && a->stx_ino == b->stx_ino &&
+	       a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
+	       a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
 	       a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
 }
 
