@@ -437,6 +437,7 @@ static int start(struct runner *r, struct accesses *accesses, struct run_result 
 	struct execute_options options = {
 		.argv = r->o->rest,
 		.capture = r->capture,
+		.lets_go = true,
 		.end_at_violation = r->on_violation == VIOLATION_KILL,
 		.accesses = accesses,
 	};

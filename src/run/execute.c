@@ -337,6 +337,7 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 		.capture = options->capture,
 		.sink = options->sink,
 		.stdin_null = options->stdin_null,
+		.lets_go = options->lets_go,
 		.limits = limits_of(plan),
 		.violations = options->violations,
 		.end_at_violation = options->end_at_violation,

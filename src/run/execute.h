@@ -31,6 +31,7 @@ struct execute_options {
 	char *const *argv;	/* the command; argv[0] is searched for in the plan's PATH */
 	bool capture;
 	bool stdin_null;
+	bool lets_go;		/* as in run/supervise.h */
 	struct violations *violations;	/* where refusals are noted; NULL: nowhere */
 	bool end_at_violation;		/* the first one ends the run, cause policy */
 	struct accesses *accesses;	/* where what is allowed is noted; NULL: nowhere */

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +62,23 @@ static void read_outcome(struct run *run)
 	}
 }
 
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+/* Whoever is at the other end waits for ours, too. What cannot be let go is held. */
+static void let_go(const struct run *run)
+{
+	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDOUT_FILENO; fd++)
+		if (is_pipe(fd) && !(fd == STDOUT_FILENO && run->request->capture))
+			dup2(null, fd);
+}
+
 static void outcome_ready(void *data, uint32_t events)
 {
 	struct run *run = data;
@@ -68,6 +86,8 @@ static void outcome_ready(void *data, uint32_t events)
 	(void)events;
 	loop_unwatch(run->loop, &run->outcome_watch);
 	read_outcome(run);
+	if (run->request->lets_go && !run->failed && !run->broken)
+		let_go(run);
 }
 
 static void main_ended(void *data, uint32_t events)

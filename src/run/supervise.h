@@ -88,6 +88,9 @@ struct run_request {
 
 	bool new_session;
 	bool stdin_null;
+	/* Pipes that are standard input and output end when the command has done with them: the
+	 * caller writes nothing there any more. */
+	bool lets_go;
 	bool capture;
 	size_t capture_max; /* bytes kept of each stream; 0: RUN_CAPTURE_DEFAULT */
 	const struct capture_sink *sink; /* gets what is captured, too; NULL: nobody */

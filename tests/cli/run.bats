@@ -541,3 +541,33 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	cd /
 	rm -rf "$top"
 }
+
+@test "a pipe ends when the command has done with it, and not when the run is over" {
+	for how in '--backend native' '-p strict' '--backend landlock --fallback degrade'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr python3 - "$CORDON" run -q $how -- <<'EOF'
+import os, select, subprocess, sys
+
+def start(script, **streams):
+    return subprocess.Popen(sys.argv[1:] + ["sh", "-c", script], **streams)
+
+def seen(stream, events):
+    poll = select.poll()
+    poll.register(stream, events)
+    return poll.poll(10000)
+
+# The command goes on until it is told to end, so an end that is seen comes before that.
+out = start("exec >&-; read x", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+assert seen(out.stdout, select.POLLIN) and out.poll() is None, "the end of output"
+out.communicate(b"end\n")
+assert out.returncode == 0
+
+into = start("exec <&-; echo closed; exec >&-; exec sleep 60",
+             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+assert into.stdout.readline() == b"closed\n"
+assert seen(into.stdin, 0) and into.poll() is None, "nobody reads"
+into.terminate()
+into.wait()
+EOF
+	done
+}

@@ -165,6 +165,14 @@ static CHILD_SAFE int end_rest(void)
 	return count;
 }
 
+/* They are the command's. Whoever is at the other end of a pipe waits for all copies. */
+static CHILD_SAFE void close_streams(const struct native *n)
+{
+	for (int fd = 0; fd < NATIVE_STREAMS; fd++)
+		if (!n->originals[fd])
+			close(fd);
+}
+
 /* vfork: the command's process borrows this memory until it execs or exits, which is
  * cheaper than copying it, and both are done with error_fd by then. */
 static CHILD_SAFE int start_command(const struct native *n, int ruleset, int error_fd)
@@ -185,6 +193,7 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 		close(n->handover_fd);
 	if (n->streams_mount)
 		close(n->streams_mount);
+	close_streams(n);
 	/* Over the pipe, because an init cannot die of the signal that killed its child. */
 	status = wait_for(pid, n);
 	native_settle_streams(n);
