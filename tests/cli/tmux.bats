@@ -22,7 +22,16 @@ setup() {
 }
 
 teardown() {
-	[ -z "${TMUX_TMPDIR:-}" ] || tmux kill-server 2>/dev/null || true
+	local shell='' end=$((SECONDS + WAIT_SECONDS))
+
+	if [ -n "${TMUX_TMPDIR:-}" ]; then
+		shell=$(tmux list-panes -t test -F '#{pane_pid}' 2>/dev/null) || true
+		tmux kill-server 2>/dev/null || true
+	fi
+	# It writes its history into the home when it is hung up.
+	while [ -n "$shell" ] && kill -0 "$shell" 2>/dev/null && [ $SECONDS -lt $end ]; do
+		sleep 0.05
+	done
 	cordon_teardown
 }
 
