@@ -116,6 +116,7 @@ static mode_t type_of(const struct object *o)
 static void report(struct guard *g, const struct seccomp_notif *call, struct violation *v)
 {
 	g->told = true;
+	notify_calm(&g->notify);
 	/* What was read belonged to somebody who is gone. */
 	if (!notify_waits(&g->notify, call))
 		return;
@@ -274,6 +275,7 @@ static int judge_git_config(struct guard *g, const struct request *q)
 
 static int judge_selected(struct guard *g, const struct request *q)
 {
+	notify_calm(&g->notify);
 	switch (q->row->kind) {
 	case CALL_OPEN:
 		return request_is_nameless(q) ? 0 : judge_new(g, q);

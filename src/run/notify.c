@@ -3,6 +3,7 @@
 #include "run/notify.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -17,6 +18,11 @@
 /* So many calls of one thread, with no more than this between them, are a run of calls. */
 #define PACE_CALLS 3
 #define PACE_NS 1000000
+/* After so many, the next one is waited for without the loop, which gets its turn after so
+ * long, or when nothing comes. */
+#define ROW_CALLS 16
+#define ROW_NS 500000
+#define TICK_SIGNAL SIGVTALRM
 
 bool notify_fits(void)
 {
@@ -48,7 +54,12 @@ int notify_send(int listener, const union notify_answer *answer)
 
 bool notify_is_waiting(int listener, uint64_t id)
 {
-	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	int r;
+
+	do
+		r = ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
+	while (r < 0 && errno == EINTR);
+	return r == 0;
 }
 
 static int64_t now_ns(void)
@@ -72,7 +83,7 @@ void notify_came(struct notify_pace *p, int listener, const struct seccomp_notif
 	int64_t now = now_ns();
 	bool follows = call->pid == p->tid && now - p->at < PACE_NS;
 
-	p->streak = follows ? p->streak + (p->streak < PACE_CALLS) : 0;
+	p->streak = follows ? p->streak + (p->streak < ROW_CALLS) : 0;
 	p->tid = call->pid;
 	p->at = now;
 	if (p->streak < PACE_CALLS)
@@ -83,7 +94,7 @@ void notify_came(struct notify_pace *p, int listener, const struct seccomp_notif
  * brought the caller to us. */
 void notify_went(struct notify_pace *p, int listener)
 {
-	if (p->streak == PACE_CALLS)
+	if (p->streak >= PACE_CALLS)
 		hurry(p, listener, true);
 }
 
@@ -120,23 +131,93 @@ static void answer(struct notify *n, uint64_t id, int errnum)
 		give_up(n, "cannot answer a call of the sandbox");
 }
 
+/* False: there was no call, or the listener is closed. */
+static bool serve_one(struct notify *n)
+{
+	union notify_call in;
+	int verdict;
+
+	if (!receive(n, &in))
+		return false;
+	verdict = n->judge(n->data, &in.call);
+	notify_came(&n->pace, n->watch.fd, &in.call);
+	answer(n, in.call.id, verdict);
+	notify_went(&n->pace, n->watch.fd);
+	return n->loop;
+}
+
+/* --- calls in a row --------------------------------------------------------------- */
+
+static void ticked(int sig)
+{
+	(void)sig;
+}
+
+static void allow_tick(bool on)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, TICK_SIGNAL);
+	sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+}
+
+/* Without it the loop is asked every time. */
+static void make_tick(struct notify *n)
+{
+	struct sigaction act = { .sa_handler = ticked }; /* no SA_RESTART: it is to interrupt */
+	struct sigevent how = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = TICK_SIGNAL };
+
+	allow_tick(false);
+	n->has_tick = sigaction(TICK_SIGNAL, &act, NULL) == 0 &&
+		      timer_create(CLOCK_MONOTONIC, &how, &n->tick) == 0;
+}
+
+/* It repeats: one that comes just before we wait interrupts nothing. */
+static bool start_row(struct notify *n)
+{
+	static const struct itimerspec often = { { .tv_nsec = 2 * ROW_NS },
+						 { .tv_nsec = 2 * ROW_NS } };
+
+	n->in_row = n->has_tick && timer_settime(n->tick, 0, &often, NULL) == 0;
+	if (n->in_row)
+		allow_tick(true);
+	return n->in_row;
+}
+
+void notify_calm(struct notify *n)
+{
+	static const struct itimerspec never = { 0 };
+
+	if (!n->in_row)
+		return;
+	allow_tick(false);
+	timer_settime(n->tick, 0, &never, NULL);
+	n->in_row = false;
+}
+
+static void serve_row(struct notify *n)
+{
+	int64_t until = n->pace.at + ROW_NS;
+
+	if (!start_row(n))
+		return;
+	while (serve_one(n) && n->in_row && n->pace.streak == ROW_CALLS && n->pace.at < until)
+		;
+	notify_calm(n);
+}
+
 static void call_ready(void *data, uint32_t events)
 {
 	struct notify *n = data;
-	union notify_call in;
-	int verdict;
 
 	if (!(events & EPOLLIN)) {
 		/* Nobody is left who could call. */
 		notify_close(n);
 		return;
 	}
-	if (!receive(n, &in))
-		return;
-	verdict = n->judge(n->data, &in.call);
-	notify_came(&n->pace, n->watch.fd, &in.call);
-	answer(n, in.call.id, verdict);
-	notify_went(&n->pace, n->watch.fd);
+	if (serve_one(n) && n->pace.streak == ROW_CALLS)
+		serve_row(n);
 }
 
 bool notify_waits(const struct notify *n, const struct seccomp_notif *call)
@@ -160,6 +241,7 @@ int notify_open(struct notify *n, struct loop *loop, int listener, struct cordon
 		.fd = listener, .ready = call_ready, .data = n, .direct = true
 	};
 	n->pace = (struct notify_pace){ 0 };
+	make_tick(n);
 	if (!failed)
 		failed = loop_watch(loop, &n->watch, EPOLLIN, err);
 	if (failed)
@@ -171,6 +253,10 @@ void notify_close(struct notify *n)
 {
 	if (!n->loop)
 		return;
+	notify_calm(n);
+	if (n->has_tick)
+		timer_delete(n->tick);
+	n->has_tick = false;
 	loop_unwatch(n->loop, &n->watch);
 	fd_close(&n->watch.fd);
 	n->loop = NULL;

@@ -15,6 +15,7 @@
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/loop.h"
@@ -70,6 +71,8 @@ struct notify {
 	struct loop *loop;
 	struct loop_watch watch;
 	struct notify_pace pace;
+	timer_t tick;
+	bool has_tick, in_row;
 };
 
 /* Takes the listener over; on failure it is closed. */
@@ -78,5 +81,12 @@ void notify_close(struct notify *n); /* accepts one that is closed, or was never
 
 /* Does the call still wait? If not, what was read of its process may be another's. */
 bool notify_waits(const struct notify *n, const struct seccomp_notif *call);
+/*
+ * While one thread makes call after call, the next one is waited for where calls are received,
+ * and not in the loop, which takes a fifth of the time that being told costs. Receiving always
+ * waits, so a signal of our own interrupts it for what else the loop has to do. Whoever is about
+ * to make a call that must not be interrupted says so first.
+ */
+void notify_calm(struct notify *n);
 
 #endif
