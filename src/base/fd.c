@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -26,6 +27,22 @@ bool fd_is_exposed(int fd)
 	/* Somebody else's device has only its mode to protect it, as on the host. */
 	return (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) && tcgetattr(fd, &terminal) < 0 &&
 	       (geteuid() == 0 || geteuid() == st.st_uid);
+}
+
+bool fd_can_be_turned(int fd, bool network)
+{
+	struct sockaddr_storage own = { .ss_family = AF_UNSPEC }, other;
+	socklen_t own_size = sizeof(own), size = sizeof(int), other_size = sizeof(other);
+	int type;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
+		return false;
+	if (getsockname(fd, (struct sockaddr *)&own, &own_size) < 0)
+		return true;
+	if (own.ss_family == AF_INET || own.ss_family == AF_INET6)
+		return !network;
+	return own.ss_family != AF_UNIX || type == SOCK_DGRAM ||
+	       getpeername(fd, (struct sockaddr *)&other, &other_size) < 0;
 }
 
 void fd_close(int *fd)

@@ -19,6 +19,11 @@
  * because it keeps the mount it was opened on: a file that is only read (or neither), to be
  * opened again for writing or get another mode; a device of the caller's? CHILD_SAFE. */
 bool fd_is_exposed(int fd);
+/* Is it a socket that can be turned to others than it was handed over for? It is of the network
+ * it was made in, whoever has it: a datagram goes wherever it is addressed to, and a connection
+ * of the internet is given up for another. Only a connected stream of this machine's is bound
+ * to its other end. network: the internet is open, and sockets of it are no matter. */
+bool fd_can_be_turned(int fd, bool network);
 /* Closes *fd if it is not negative, keeps errno, sets *fd to -1. */
 void fd_close(int *fd);
 int steal_fd(int *fd);

@@ -162,11 +162,35 @@ static int find_program(const struct situation *s, struct arena *a, const struct
 }
 
 /* A directory as a standard stream would lead around every mount: openat on it starts in
- * the host's tree. */
+ * the host's tree. So would some sockets around the network. */
+static int check_stream(const struct plan *plan, int fd, struct cordon_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		err_set(err, CORDON_E_BLOCKED, 0, stage,
+			"standard stream %d is a directory, which leads outside", fd);
+		return err_hint(err, "redirect it: </dev/null");
+	}
+	if (fd_can_be_turned(fd, policy_net_mode(plan->policy) == NET_ON)) {
+		err_set(err, CORDON_E_BLOCKED, 0, stage,
+			"standard stream %d is a socket of the host's that the command could connect "
+			"or send to elsewhere", fd);
+		return err_hint(err, fd == STDIN_FILENO ? "pipe it: cat | cordon run ..."
+							: "pipe it: cordon run ... | cat");
+	}
+	return 0;
+}
+
+bool execute_replaces(int fd, const struct execute_options *options)
+{
+	return fd == STDIN_FILENO ? options->stdin_null : options->capture;
+}
+
 static int check_streams(const struct plan *plan, const struct execute_options *options,
 			 struct cordon_error *err)
 {
-	struct stat st;
+	int r = 0;
 
 	if (!execute_confines(plan))
 		return 0;
@@ -176,13 +200,10 @@ static int check_streams(const struct plan *plan, const struct execute_options *
 			"what is written there could be executed");
 		return err_hint(err, "open it for reading only: <FILE");
 	}
-	for (int fd = 0; fd < 3; fd++)
-		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-			err_set(err, CORDON_E_BLOCKED, 0, stage,
-				"standard stream %d is a directory, which leads outside", fd);
-			return err_hint(err, "redirect it: </dev/null");
-		}
-	return 0;
+	for (int fd = STDIN_FILENO; r == 0 && fd <= STDERR_FILENO; fd++)
+		if (!execute_replaces(fd, options))
+			r = check_stream(plan, fd, err);
+	return r;
 }
 
 /* The child has its own: whoever waits for the end of a pipe or a terminal must not wait

@@ -48,6 +48,8 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 
 /* Passthrough is no boundary, whatever the policy asks for. */
 bool execute_confines(const struct plan *plan);
+/* Does the command get something else than the caller's standard stream? */
+bool execute_replaces(int fd, const struct execute_options *options);
 
 /* Was a limit of output asked for? The one of a profile is for what is kept in memory: a
  * shell that is used all day must not end by it. */

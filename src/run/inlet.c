@@ -113,18 +113,13 @@ static bool is_carried(const struct launch *launch, const struct execute_options
 	       S_ISREG(st.st_mode) && fd_is_exposed(STDIN_FILENO);
 }
 
-static bool is_replaced(int fd, const struct execute_options *options)
-{
-	return fd == STDIN_FILENO ? options->stdin_null : options->capture;
-}
-
 int inlet_check(const struct plan *plan, const struct launch *launch,
 		const struct execute_options *options, struct cordon_error *err)
 {
 	if (!launch->bare_streams || !execute_confines(plan))
 		return 0;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (is_replaced(fd, options) || !fd_is_exposed(fd) ||
+		if (execute_replaces(fd, options) || !fd_is_exposed(fd) ||
 		    (fd == STDIN_FILENO && is_carried(launch, options)))
 			continue;
 		err_set(err, CORDON_E_BLOCKED, 0, stage,

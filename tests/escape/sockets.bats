@@ -226,3 +226,51 @@ teardown() {
 		./attack connect tcp "$p"; s=$?; kill $!; exit $s'
 	assert_success
 }
+
+# handed KIND COMMAND...: runs the command with such a socket as standard input, and prints its
+# output. $PORT: where a connected one leads to.
+handed() {
+	python3 - "$@" <<'EOF'
+import os, socket, subprocess, sys
+kind, port = sys.argv[1], int(os.environ.get("PORT") or 0)
+unix, datagram = socket.AF_UNIX, socket.SOCK_DGRAM
+make = {
+    "datagram": lambda: socket.socket(unix, datagram),
+    "datagram-pair": lambda: socket.socketpair(unix, datagram)[0],
+    "stream": lambda: socket.socket(unix),
+    "udp": lambda: socket.socket(type=datagram),
+    "tcp": lambda: socket.socket(),
+    "connected": lambda: socket.create_connection(("127.0.0.1", port)),
+    "netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW),
+}
+if kind in make:
+    own = make[kind]()
+else:
+    own, other = socket.socketpair(type=getattr(socket, kind))
+    other.send(b"said\n")
+    other.shutdown(socket.SHUT_WR)
+sys.exit(subprocess.run(sys.argv[2:], stdin=own).returncode)
+EOF
+}
+
+@test "a socket that is a standard stream leads nowhere but to its other end" {
+	start_server tcp 0
+	export PORT
+	for backend in native landlock bwrap; do
+		flags=(--backend $backend --fallback degrade)
+		[ $backend != landlock ] || flags+=(--share-pid)
+		for kind in datagram datagram-pair stream udp tcp connected netlink; do
+			run handed $kind "$CORDON" run "${flags[@]}" -- true
+			assert_equal "$status" 125
+			assert_contains "standard stream 0 is a socket of the host's"
+			assert_contains 'cat | cordon run'
+		done
+		# What is bound to its other end for good is what node and others hand over.
+		for kind in SOCK_STREAM SOCK_SEQPACKET; do
+			run -0 --separate-stderr handed $kind "$CORDON" run -q "${flags[@]}" -- head -n 1
+			assert_output said
+		done
+	done
+	run -0 handed connected "$CORDON" run -q --allow-network -- true
+	run -125 handed datagram "$CORDON" run -q --allow-network -- true
+}
