@@ -218,42 +218,16 @@ static int64_t connect_slowly(const struct broker_work *w, int *ret_fd)
 	return connect(w->fd, &a.at.any, a.n) < 0 ? -errno : 0;
 }
 
-/* What is not known at once takes a job. A unix socket connects at once or not at all while
- * there is room for it; for a moment, then, the caller's does not block. */
-static int connect_quickly(int fd, const struct address *a, bool path)
-{
-	int flags = fcntl(fd, F_GETFL), r;
-
-	if (flags < 0)
-		return -errno;
-	if (flags & O_NONBLOCK)
-		return connect(fd, &a->at.any, a->n) < 0 ? -errno : 0;
-	if (!path)
-		return -EAGAIN;
-	if (fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	r = connect(fd, &a->at.any, a->n) < 0 ? -errno : 0;
-	if (fcntl(fd, F_SETFL, flags) < 0)
-		_exit(1);
-	return r;
-}
-
-/* to: what is connected to, -1: it is in the address. Closes both. */
-static int64_t connect_for(struct call *c, int fd, int to, struct address *a)
+/* to: what is connected to, -1: it is in the address. Closes both. Always by a job: whether the
+ * socket blocks is not ours to change, and could change while we connect. */
+static int64_t connect_for(struct call *c, int fd, int to, const struct address *a)
 {
 	struct broker_work work = {
 		.work = connect_slowly, .fd = fd, .to = to, .address = a, .address_n = a->n
 	};
-	bool waits;
-	int r;
+	int r = call_check(c);
 
-	if (to >= 0)
-		address_of(to, a);
-	r = call_check(c);
 	if (r == 0)
-		r = connect_quickly(fd, a, to >= 0);
-	waits = r == -EAGAIN && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
-	if (waits)
 		return broker_begin_job(c, &work);
 	fd_close(&fd);
 	fd_close(&to);
@@ -261,7 +235,7 @@ static int64_t connect_for(struct call *c, int fd, int to, struct address *a)
 }
 
 /* The very socket that is judged is connected to, whatever its name leads to meanwhile. */
-static int64_t connect_path_for(struct call *c, int fd, struct address *a)
+static int64_t connect_path_for(struct call *c, int fd, const struct address *a)
 {
 	autoclose int own = fd;
 	autoclose int to = -1;

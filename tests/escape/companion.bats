@@ -296,3 +296,33 @@ short_sockets() {
 	assert_status 10
 	assert_contains refused
 }
+
+# Who shares the open socket would be told EAGAIN while it is switched.
+@test "connecting never makes the caller's socket one that does not block" {
+	short_sockets
+	strict_run -- /usr/bin/python3 - <<-'END'
+		import fcntl, os, socket, threading, time
+		server = socket.socket(socket.AF_UNIX)
+		server.bind("own")
+		server.listen(64)
+		current, over, seen = [socket.socket(socket.AF_UNIX)], [], []
+		def watch():
+		    while not over:
+		        try:
+		            if fcntl.fcntl(current[0].fileno(), fcntl.F_GETFL) & os.O_NONBLOCK:
+		                seen.append(1)
+		        except OSError:
+		            pass
+		watcher = threading.Thread(target=watch)
+		watcher.start()
+		end = time.monotonic() + 2
+		while time.monotonic() < end and not seen:
+		    current[0] = socket.socket(socket.AF_UNIX)
+		    current[0].connect("own")
+		    server.accept()
+		over.append(1)
+		watcher.join()
+		assert not seen
+	END
+	assert_status 0
+}
