@@ -202,6 +202,8 @@ int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *r
 static bool bwrap_enforces_op(const struct plan *plan, const struct op *op, const struct caps *caps)
 {
 	(void)caps;
+	if (op->twin)
+		return false;
 	if (op->kind != OP_COVER_SOCKETS)
 		return true;
 	vec_each(other, &plan->ops)

@@ -61,6 +61,15 @@ const struct op *plan_shown_by(const struct plan *plan, struct str path, const s
 	return nearest;
 }
 
+bool plan_is_in_writable(const struct plan *plan, struct str path)
+{
+	vec_each(op, &plan->ops)
+		if ((op->kind == OP_BIND_RW || (op->kind == OP_ROOT_HOST && op->number)) &&
+		    op->path.n < path.n && path_below(path, op->path))
+			return true;
+	return false;
+}
+
 const struct op *plan_find_op(const struct plan *plan, enum op_kind kind)
 {
 	vec_each(op, &plan->ops)
@@ -592,6 +601,9 @@ static const char *remedy(enum op_kind op)
 	if (op == OP_HIDE_GLOB)
 		return "this backend cannot hide what matches a pattern: name the paths, or the "
 		       "directory they are in";
+	if (op == OP_HIDE_FILE || op == OP_HIDE_DIR)
+		return "choose --backend native, with --protect exact where the file system takes "
+		       "names in any case for the same; or accept the loss with --fallback degrade";
 	if (op == OP_EXACT)
 		return "only native and landlock can carry calls out: ask for less with "
 		       "--protect guard, or accept the loss with --fallback degrade";

@@ -195,6 +195,15 @@ static enum op_kind private_kind(const struct compiler *c, struct str path)
 	return str_eq(path, c->in->policy->shared_tmp.path) ? OP_SHARED_TMP : OP_TMPFS;
 }
 
+/* Asked for only where names may be compared folded at all. */
+static bool has_twin(const struct compiler *c, struct str path)
+{
+	const struct world *world = c->in->world;
+
+	return c->in->policy->folding.n && world && world->has_twin &&
+	       world->has_twin(world, c->arena, path);
+}
+
 static void emit_bind(struct tree *t, const struct spot *p, const struct decision *d)
 {
 	struct op *op;
@@ -212,6 +221,7 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 	op->rule = d->data_rule;
 	op->source = d->data == ACCESS_NONE ? (struct str){ 0 } : p->path;
 	op->node = p->node;
+	op->twin = d->data == ACCESS_NONE && has_twin(t->c, p->path);
 	push_view(t, (struct view){ p->path, d->data, d->data == ACCESS_NONE || d->exec,
 				    .hidden_dir = d->data == ACCESS_NONE && dir });
 	if (d->data != ACCESS_NONE && !d->exec)

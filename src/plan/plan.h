@@ -61,6 +61,8 @@ struct op {
 				 * EXEC, NOEXEC: 1 when the path is writable;
 				 * RESOLVER: enum resolver_file */
 	struct node node;	/* of a bound path, as it was when the policy was built */
+	bool twin;		/* HIDE: the kernel knows it by another spelling, too, which no
+				 * mount on this one covers */
 	bool lost;		/* the backend does not claim it */
 	const struct rule *rule;	/* why; NULL when no path rule made it */
 };
@@ -126,6 +128,8 @@ int plan_check(const struct plan *plan, struct cordon_error *err);
  * when nothing does (no boundary). `before` limits the search to operations in front of
  * it; NULL: all. */
 const struct op *plan_shown_by(const struct plan *plan, struct str path, const struct op *before);
+/* Is the path inside a tree that is granted for writing as a whole? */
+bool plan_is_in_writable(const struct plan *plan, struct str path);
 /* The first operation of the kind; NULL: there is none. */
 const struct op *plan_find_op(const struct plan *plan, enum op_kind kind);
 /* The private directory in memory that path lies in; empty: there is none. */

@@ -35,12 +35,12 @@ static const struct {
 	{ 0x4244, FOLDS_ALWAYS, NULL }, /* HFS, HFS+ */
 	{ 0x482b, FOLDS_ALWAYS, NULL },
 	/* As the server likes, and other systems' do. */
-	{ 0xff534d42, FOLDS_ALWAYS, NULL }, /* CIFS, SMB 2 */
-	{ 0xfe534d42, FOLDS_ALWAYS, NULL },
-	{ 0x6969, FOLDS_ALWAYS, NULL },	    /* NFS */
-	{ 0x65735546, FOLDS_ALWAYS, NULL }, /* FUSE, virtiofs: directories of Docker Desktop */
-	{ 0x01021997, FOLDS_ALWAYS, NULL }, /* 9p: the drives of Windows in WSL */
-	{ 0x786f4256, FOLDS_ALWAYS, NULL }, /* VirtualBox's shared folders */
+	{ 0xff534d42, FOLDS_SERVED, NULL }, /* CIFS, SMB 2 */
+	{ 0xfe534d42, FOLDS_SERVED, NULL },
+	{ 0x6969, FOLDS_SERVED, NULL },	    /* NFS */
+	{ 0x65735546, FOLDS_SERVED, NULL }, /* FUSE, virtiofs: directories of Docker Desktop */
+	{ 0x01021997, FOLDS_SERVED, NULL }, /* 9p: the drives of Windows in WSL */
+	{ 0x786f4256, FOLDS_SERVED, NULL }, /* VirtualBox's shared folders */
 };
 
 /* A kernel built without Unicode does not list the feature. One that lists nothing (no
@@ -110,9 +110,15 @@ bool directory_folds(struct filesystems *all, struct arena *a, const char *path,
 	case FOLDS_BY_FLAG:
 		return flag_of(path);
 	case FOLDS_ALWAYS:
+	case FOLDS_SERVED:
 		return true;
 	}
 	return true;
+}
+
+bool directory_is_served(struct filesystems *all, struct arena *a, const char *path, uint64_t dev)
+{
+	return folding_of(all, a, path, dev) == FOLDS_SERVED;
 }
 
 bool directory_lists_all(int dir)

@@ -11,7 +11,12 @@
 #include "base/arena.h"
 #include "base/vec.h"
 
-enum folding { FOLDS_NEVER, FOLDS_BY_FLAG, FOLDS_ALWAYS };
+enum folding {
+	FOLDS_NEVER,
+	FOLDS_BY_FLAG,
+	FOLDS_ALWAYS,
+	FOLDS_SERVED, /* as a server likes; the kernel keeps spellings apart */
+};
 /* What a file system of that statfs type does. sys_fs: where the kernel lists what its
  * file systems can, "/sys/fs" but for tests. */
 enum folding filesystem_folding(uint64_t type, const char *sys_fs);
@@ -30,4 +35,6 @@ struct filesystems {
 bool directory_lists_all(int dir);
 /* path: a directory, of the device dev. True also where it cannot be told. */
 bool directory_folds(struct filesystems *all, struct arena *a, const char *path, uint64_t dev);
+/* Does the kernel ask a server for each spelling of a name in that directory? */
+bool directory_is_served(struct filesystems *all, struct arena *a, const char *path, uint64_t dev);
 #endif

@@ -14,6 +14,16 @@ bool directory_folds(struct filesystems *all, struct arena *a, const char *path,
 	return pathconf(path, _PC_CASE_SENSITIVE) != 1;
 }
 
+/* There a name has one spelling for the kernel, or as many as for everybody. */
+bool directory_is_served(struct filesystems *all, struct arena *a, const char *path, uint64_t dev)
+{
+	(void)all;
+	(void)a;
+	(void)path;
+	(void)dev;
+	return false;
+}
+
 bool directory_lists_all(int dir)
 {
 	static const char *const types[] = { "apfs", "hfs" };

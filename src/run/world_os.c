@@ -420,6 +420,55 @@ static bool directory_at_folds(struct known *known, struct arena *a, struct str 
 	return d->folds;
 }
 
+static bool is_served(struct known *known, struct arena *a, struct str path)
+{
+	struct directory *d = directory_at(known, a, path);
+
+	return d && directory_is_served(&known->filesystems, a, d->path.p, d->dev);
+}
+
+/* Letters become those of the other case; false: there are none. */
+static bool respell(char *name, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool letter = (name[i] | 32) >= 'a' && (name[i] | 32) <= 'z';
+
+		name[i] ^= letter ? 32 : 0;
+		any |= letter;
+	}
+	return any;
+}
+
+/* One component after the other: a server may fold in some directories only. */
+static bool has_twin(const struct world *world, struct arena *a, struct str path)
+{
+	char text[PATH_BYTES_MAX + 1];
+	struct str dir, at = path;
+	struct stat st;
+
+	if (path.n > PATH_BYTES_MAX)
+		return true;
+	memcpy(text, path.p, path.n);
+	text[path.n] = '\0';
+	for (; at.n > 1; at = dir) {
+		char *name;
+		size_t n;
+
+		dir = path_parent(at);
+		name = text + dir.n + (dir.n > 1);
+		n = (size_t)(text + at.n - name);
+		if (!is_served(world->data, a, dir))
+			return false;
+		/* Of other letters' case nothing is known here. */
+		if (!is_ascii((struct str){ name, n }) || (respell(name, n) && lstat(text, &st) == 0))
+			return true;
+		respell(name, n);
+	}
+	return false;
+}
+
 static bool folds(const struct world *world, struct arena *a, struct str dir, struct str *ret_top)
 {
 	struct known *known = world->data;
@@ -470,6 +519,7 @@ int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
 		.resolve = resolve,
 		.may_hold = may_hold,
 		.folds = folds,
+		.has_twin = has_twin,
 		.aliases = find_aliases,
 		.data = known,
 	};

@@ -126,6 +126,27 @@ setup() {
 	assert_equal "$(cat .git/config)" x
 }
 
+# A mount covers one spelling, and the server answers to every other.
+@test "H25 what is hidden where a server folds names is hidden in fact, or not promised" {
+	folding_workdir
+	echo "$SECRET" >hidden
+	for flags in '--backend native' '--backend bwrap --protect off'; do
+		# shellcheck disable=SC2086
+		run -125 cordon run $flags --deny hidden -- cat HIDDEN
+		assert_contains '--protect exact'
+		# shellcheck disable=SC2086
+		run --separate-stderr cordon run --json $flags --fallback degrade --deny hidden -- true
+		assert_json '.degraded | index("files")'
+	done
+	run --separate-stderr cordon run --json --protect exact --deny hidden -- cat HIDDEN
+	assert_json '.exit_code != 0 and (.enforced | index("files"))'
+	# What is not below a tree that can be written is closed by Landlock, whatever it is called.
+	mkdir sub
+	run --separate-stderr cordon run --json --workdir sub --deny "$FOLDING/hidden" -- cat ../HIDDEN
+	assert_json '.exit_code != 0 and (.enforced | index("files"))'
+	refute_contains "$SECRET"
+}
+
 @test "other spellings: slashes, dots, a slash at the end" {
 	refused .claude mkdir .//.claude
 	refused .claude mkdir ././.claude

@@ -120,8 +120,8 @@ Test(fold, file_systems_fold_by_type_and_kernel)
 	cr_assert_eq(filesystem_folding(XFS, top), FOLDS_NEVER);
 	cr_assert_eq(filesystem_folding(FAT, top), FOLDS_ALWAYS);
 	/* FUSE, 9p: as the server likes */
-	cr_assert_eq(filesystem_folding(0x65735546, top), FOLDS_ALWAYS);
-	cr_assert_eq(filesystem_folding(0x01021997, top), FOLDS_ALWAYS);
+	cr_assert_eq(filesystem_folding(0x65735546, top), FOLDS_SERVED);
+	cr_assert_eq(filesystem_folding(0x01021997, top), FOLDS_SERVED);
 	cr_assert_eq(filesystem_folding(EXT4, top), FOLDS_BY_FLAG, "no sysfs, no telling");
 	for (int i = 0; i < 4; i++)
 		snprintf(path[i], sizeof(path[i]), "%s%s", top, parts[i]);

@@ -44,16 +44,6 @@ static enum cap lacks_for_broker(const struct caps *caps)
 	return caps->value[CAP_OPENAT2] ? listen_lacks(caps) : CAP_OPENAT2;
 }
 
-/* Is the path inside a tree that is granted for writing as a whole? */
-static bool in_writable_tree(const struct plan *plan, struct str path)
-{
-	vec_each(op, &plan->ops)
-		if ((op->kind == OP_BIND_RW || (op->kind == OP_ROOT_HOST && op->number)) &&
-		    op->path.n < path.n && path_below(path, op->path))
-			return true;
-	return false;
-}
-
 /* A name in a directory that is shared stands for another one in the policy, which the broker
  * would not know. */
 static bool is_brokered(const struct plan *plan, const struct caps *caps)
@@ -97,7 +87,7 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind == OP_REPORT)
 		return listen_reports(op) && !plan_find_op(plan, OP_UNSHARE_NET);
 	if (op->kind == OP_BIND_RO || needs_view(op->kind))
-		return !in_writable_tree(plan, op->path) || is_brokered(plan, caps);
+		return !plan_is_in_writable(plan, op->path) || is_brokered(plan, caps);
 	return true;
 }
 
@@ -203,7 +193,7 @@ static int prepare_landlock(struct arena *a, const struct launch_input *in, cons
 static bool hides_inside(const struct plan *plan)
 {
 	vec_each(op, &plan->ops)
-		if (needs_view(op->kind) && in_writable_tree(plan, op->path))
+		if (needs_view(op->kind) && plan_is_in_writable(plan, op->path))
 			return true;
 	return false;
 }

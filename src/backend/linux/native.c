@@ -75,6 +75,10 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind == OP_EXACT || op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB ||
 	    op->kind == OP_HIDE_GLOB)
 		return is_brokered(plan);
+	/* In a tree that is only read, Landlock grants each spelling that is listed, by itself. */
+	if (op->twin)
+		return is_brokered(plan) || (caps->value[CAP_LANDLOCK] &&
+					     !plan_is_in_writable(plan, op->path));
 	if (op->kind == OP_NET_HOST || op->kind == OP_NET_DENY || op->kind == OP_PUBLISH)
 		return caps->value[CAP_NETNS];
 	if (op->kind != OP_COVER_SOCKETS)
