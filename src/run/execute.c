@@ -174,8 +174,8 @@ static int check_stream(const struct plan *plan, int fd, struct cordon_error *er
 	}
 	if (fd_can_be_turned(fd, policy_net_mode(plan->policy) == NET_ON)) {
 		err_set(err, CORDON_E_BLOCKED, 0, stage,
-			"standard stream %d is a socket of the host's that the command could connect "
-			"or send to elsewhere", fd);
+			"standard stream %d is a socket of the host's that the command could "
+			"connect or send to elsewhere", fd);
 		return err_hint(err, fd == STDIN_FILENO ? "pipe it: cat | cordon run ..."
 							: "pipe it: cordon run ... | cat");
 	}

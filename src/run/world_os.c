@@ -462,7 +462,8 @@ static bool has_twin(const struct world *world, struct arena *a, struct str path
 		if (!is_served(world->data, a, dir))
 			return false;
 		/* Of other letters' case nothing is known here. */
-		if (!is_ascii((struct str){ name, n }) || (respell(name, n) && lstat(text, &st) == 0))
+		if (!is_ascii((struct str){ name, n }) ||
+		    (respell(name, n) && lstat(text, &st) == 0))
 			return true;
 		respell(name, n);
 	}
