@@ -230,6 +230,8 @@ CHILD_SAFE int native_child(void *data, int error_fd)
 	if (r == 0)
 		r = native_mount(&n->mounts, error_fd);
 	if (r == 0)
+		r = native_open_nulls(n, error_fd);
+	if (r == 0)
 		r = native_hand_over_private(n, error_fd);
 	if (r == 0)
 		r = native_drop_privileges(n, error_fd);

@@ -143,6 +143,8 @@ struct native {
 	int terminal_fd;
 	int stop_fd;
 	int status_fd;		/* in the child: where init writes the command's wait status */
+	bool own_dev;		/* the mounts have devices of their own */
+	bool is_null[NATIVE_STREAMS];	/* in init: it is opened again after the mounts */
 	int originals[NATIVE_STREAMS]; /* in init: the streams that were opened again; 0: none */
 	/* In init: the mount that they were opened on, if any, which nobody needs any more. To
 	 * give it up takes the kernel longer than anything else here, so that is done while the
@@ -179,9 +181,10 @@ CHILD_SAFE int native_clone_tree(int dir, const char *path);
 CHILD_SAFE int native_set_attributes(int tree, uint64_t attributes, unsigned flags);
 /* The host's device nodes where they are, read-only in the mounts of this process. */
 CHILD_SAFE int native_seal_devices(int error_fd);
-/* In the host's mounts; and when the command has ended, so that the caller's stream is where
- * the command left it. */
+/* In the host's mounts; in the sandbox's; and when the command has ended, so that the caller's
+ * stream is where the command left it. */
 CHILD_SAFE int native_seal_streams(struct native *n, int error_fd);
+CHILD_SAFE int native_open_nulls(const struct native *n, int error_fd);
 CHILD_SAFE void native_settle_streams(const struct native *n);
 CHILD_SAFE int native_drop_privileges(const struct native *n, int error_fd);
 /* Returns the ruleset's descriptor, -1 when there is no Landlock, or below -1 on

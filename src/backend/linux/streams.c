@@ -5,14 +5,16 @@
  * A descriptor keeps the mount it was opened on, here one of the host: through it a file's
  * mode and owner can be changed, and it can be opened once more for writing
  * (/proc/self/fd/0), whatever the mounts of the sandbox say. So a file that is only read,
- * and a device, are opened again on a read-only mount of their own. A file that is written
- * stays what it is: its position is shared with whoever else writes there.
+ * and a device, are opened again on a read-only mount of their own, /dev/null on the one that
+ * the sandbox has anyway. A file that is written stays what it is: its position is shared with
+ * whoever else writes there.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "backend/linux/native.h"
@@ -54,7 +56,7 @@ static CHILD_SAFE int clone_sealed(int fd, const struct stat *st)
 }
 
 /* The mount of the file that the last sealed stream is. Several streams are often one file,
- * /dev/null above all, and to give up a mount takes longer than all else here. */
+ * and to give up a mount takes longer than all else here. */
 struct sealed {
 	int tree; /* -1: none yet */
 	dev_t dev;
@@ -89,6 +91,28 @@ static CHILD_SAFE int seal(struct sealed *s, int fd, int flags, const struct sta
 	return 0;
 }
 
+static CHILD_SAFE bool is_null(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
+CHILD_SAFE int native_open_nulls(const struct native *n, int error_fd)
+{
+	for (int fd = 0; fd < NATIVE_STREAMS; fd++) {
+		int flags, again;
+		struct stat st;
+
+		if (!n->is_null[fd])
+			continue;
+		flags = fcntl(fd, F_GETFL);
+		again = open("/dev/null", (flags & (O_ACCMODE | O_NONBLOCK)) | O_CLOEXEC);
+		if (again < 0 || fstat(again, &st) < 0 || !is_null(&st) || dup2(again, fd) < 0)
+			return fail(fd, error_fd);
+		close(again);
+	}
+	return 0;
+}
+
 CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
 {
 	struct sealed sealed = { .tree = -1 };
@@ -98,6 +122,9 @@ CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
 		struct stat st;
 
 		if (!fd_is_exposed(fd) || fstat(fd, &st) < 0)
+			continue;
+		n->is_null[fd] = n->own_dev && is_null(&st) && !(flags & O_PATH);
+		if (n->is_null[fd])
 			continue;
 		original = fcntl(fd, F_DUPFD_CLOEXEC, NATIVE_STREAMS);
 		if (original < 0 || seal(&sealed, fd, flags, &st) < 0)
