@@ -57,6 +57,7 @@ struct launch {
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */
 	uint64_t clone_flags;
+	struct spawn_ahead *ahead;	/* belongs to who gave it; NULL: none */
 	bool own_users;		/* in a user namespace of its own: only its processes count */
 	int (*child)(void *data, int error_fd);
 	void *child_data;
@@ -75,6 +76,7 @@ struct launch_input {
 	const char *program;
 	char *const *argv;
 	unsigned terminal;	/* which of the standard streams are a terminal */
+	struct spawn_ahead *ahead;	/* of backend_ahead, or NULL */
 };
 
 struct backend {
@@ -96,6 +98,10 @@ struct backend {
 /* In the order in which `auto` tries them on this system (list_linux.c, list_darwin.c); ended
  * by NULL. */
 extern const struct backend *const backends[];
+
+/* Once the policy is known, and while the plan is made: what every plan for it is likely to
+ * need and takes long. For spawn_ahead_end; NULL where there is no such thing. */
+struct spawn_ahead *backend_ahead(const struct policy *policy);
 
 /* NULL when there is no such backend. */
 const struct backend *backend_by_name(struct str name);

@@ -54,7 +54,7 @@ static int start_child(const struct spawn_request *r, const sigset_t *mask,
 		       const struct spawn_pipes *pipes, struct spawned *s, struct cordon_error *err)
 {
 	s->pidfd = -1;
-	s->in_cgroup = false;
+	s->in_cgroup = s->introduced = false;
 	s->pid = spawn_fork(r, pipes, mask, s);
 	if (s->pid < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, "clone",
@@ -78,7 +78,7 @@ static int let_begin(const struct spawn_request *r, struct spawned *s, int go_wr
 
 	if (go_write < 0)
 		return 0;
-	failed = r->parent ? r->parent(r->parent_data, s->pid, err) : 0;
+	failed = r->parent && !s->introduced ? r->parent(r->parent_data, s->pid, err) : 0;
 	if (!failed && write(go_write, "", 1) != 1)
 		failed = err_set(err, CORDON_E_SYSTEM, errno, "spawn",
 				 "cannot let the child begin");
@@ -96,7 +96,7 @@ static int make_pipes(const struct spawn_request *r, struct spawn_pipes *p,
 
 	if (!failed && fcntl(p->error_read, F_SETFL, O_NONBLOCK) < 0)
 		failed = -errno;
-	if (!failed && (r->parent || spawn_child_waits))
+	if (!failed && (r->parent || r->ahead || spawn_child_waits))
 		failed = fd_pipe(&p->go_read, &p->go_write);
 	if (failed)
 		return err_set(err, CORDON_E_SYSTEM, -failed, "spawn", "cannot create a pipe");

@@ -54,6 +54,8 @@ struct spawn_rlimit {
 	uint64_t soft, hard;
 };
 
+struct spawn_ahead;
+
 struct spawn_request {
 	const char *program; /* a path, already searched for */
 	char *const *argv;
@@ -62,6 +64,9 @@ struct spawn_request {
 	int cwd_fd;	 /* a directory, before cwd; 0: none, for 0 is always stdin */
 
 	uint64_t clone_flags; /* CLONE_NEW* */
+	/* Has some of them, or NULL; serves one start. The child waits until it has gone, or
+	 * would die with it. */
+	struct spawn_ahead *ahead;
 	/* The directory of a control group to begin in; 0: none. Best effort: in_cgroup of
 	 * struct spawned says whether it does. */
 	int cgroup_fd;
@@ -71,8 +76,8 @@ struct spawn_request {
 	int (*child)(void *data, int error_fd);
 	void *child_data;
 
-	/* Runs in the parent once the child exists; the child waits for it before it does
-	 * anything. NULL: nothing to do. */
+	/* Runs in the parent once the child exists, or who is in its namespaces; the child
+	 * waits for it before it does anything. NULL: nothing to do. */
 	int (*parent)(void *data, pid_t pid, struct cordon_error *err);
 	void *parent_data;
 
@@ -101,11 +106,19 @@ struct spawned {
 	int pidfd; /* readable when the process has ended */
 	int error_fd; /* readable when the outcome is known; -1 once it was read */
 	bool in_cgroup;
+	bool introduced; /* the request's `parent` has been called */
 };
 
 /* Opens /dev/null on each of 0, 1 and 2 that is closed, so that no later
  * descriptor can be taken for a standard stream. */
 int spawn_sane_stdio(struct cordon_error *err);
+
+/* Begins to make namespaces for a child to come, while the caller does something else. NULL
+ * where that cannot be; then, as when what was begun fails or is not what the child needs,
+ * spawn_start makes them. */
+struct spawn_ahead *spawn_ahead_start(uint64_t clone_flags);
+/* Used, unused or NULL. */
+void spawn_ahead_end(struct spawn_ahead *a);
 
 /* On success the child exists and the caller owns *ret: it reads the outcome, waits
  * for the child and closes both descriptors, or calls spawn_discard. Of what was started

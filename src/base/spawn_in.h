@@ -12,6 +12,9 @@ extern const bool spawn_child_waits;
  * where it comes with the process (else -1, as before), and in_cgroup. */
 pid_t spawn_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
 		 const sigset_t *mask, struct spawned *s);
+/* The same by the one who went ahead; -1 when it has to be done without. */
+pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
+		       const sigset_t *mask, struct spawned *s);
 /* A descriptor that is readable when the child has ended; -1 with errno. */
 int spawn_watch(pid_t pid);
 

@@ -134,6 +134,9 @@ pid_t spawn_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
 
 	if (r->detached)
 		return fork_detached(r, pipes, mask, s);
+	pid = spawn_ahead_fork(r, pipes, mask, s);
+	if (pid > 0)
+		return pid;
 	pid = only_executes(r) ? vfork() : clone_process(r, s);
 	if (pid == 0)
 		spawn_child_main(r, pipes, mask);

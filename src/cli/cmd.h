@@ -20,10 +20,12 @@ int version_print(const struct opts *o);
 int supervise(struct arena *a);
 
 struct setup {
+	bool runs; /* in: the plan is to be carried out */
 	struct situation situation;
 	struct caps caps;
 	const struct backend *backend;
 	struct plan *plan;
+	struct spawn_ahead *ahead; /* with `runs`, for spawn_ahead_end; may be NULL */
 };
 
 /* Options to a policy; --sandbox is an error when the policy would not confine. */

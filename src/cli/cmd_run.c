@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/spawn.h"
 #include "cli/cmd.h"
 #include "cli/ending.h"
 #include "cli/caller.h"
@@ -440,6 +441,7 @@ static int start(struct runner *r, struct accesses *accesses, struct run_result 
 		.lets_go = true,
 		.end_at_violation = r->on_violation == VIOLATION_KILL,
 		.accesses = accesses,
+		.ahead = r->setup.ahead,
 	};
 
 	if (ending_open(r->o, &r->setup, &r->ending, &r->err) < 0)
@@ -513,7 +515,7 @@ static int watch_it(struct runner *r, const struct run_watch *watch)
 
 int run_watched(struct opts *o, const struct run_watch *watch, struct cordon_error *err)
 {
-	struct runner r = { .o = o };
+	struct runner r = { .o = o, .setup.runs = true };
 	int code = setup_plan(o, &r.setup, &r.err);
 
 	if (code == 0)
@@ -525,6 +527,7 @@ int run_watched(struct opts *o, const struct run_watch *watch, struct cordon_err
 	if (code == 0)
 		code = watch_it(&r, watch);
 	ending_close(&r.ending);
+	spawn_ahead_end(r.setup.ahead);
 	if (code < 0)
 		*err = r.err;
 	return code;
@@ -532,7 +535,7 @@ int run_watched(struct opts *o, const struct run_watch *watch, struct cordon_err
 
 int cmd_run(struct opts *o)
 {
-	struct runner r = { .o = o };
+	struct runner r = { .o = o, .setup.runs = !opts_given(o, OPTION_DRY_RUN) };
 	int status;
 
 	result_file_init(&r.file);
@@ -547,6 +550,7 @@ int cmd_run(struct opts *o)
 		status = fail(&r);
 	else
 		status = opts_given(o, OPTION_DRY_RUN) ? dry_run(&r) : run_it(&r);
+	spawn_ahead_end(r.setup.ahead);
 	result_file_close(&r.file);
 	ending_close(&r.ending);
 	if (r.interrupted && signal(SIGINT, SIG_DFL) != SIG_ERR)

@@ -24,6 +24,8 @@ int setup_plan(const struct opts *o, struct setup *ret, struct cordon_error *err
 {
 	int r = setup_policy(o, &ret->situation, err);
 
+	if (r == 0 && ret->runs)
+		ret->ahead = backend_ahead(ret->situation.policy);
 	if (r == 0)
 		r = probe_cheap(o->arena, ret->situation.places.workdir, getenv("PATH"),
 				&ret->caps, err);

@@ -234,6 +234,7 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	if (launch->child) {
 		*launch->command = *request;
 		own.clone_flags = launch->clone_flags;
+		own.ahead = launch->ahead;
 		own.child = launch->child;
 		own.child_data = launch->child_data;
 		own.parent = launch->parent;
@@ -422,7 +423,10 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
 	    struct run_result *ret, struct cordon_error *err)
 {
-	struct launch_input in = { .plan = plan, .caps = caps, .argv = options->argv };
+	struct launch_input in = { .plan = plan,
+				   .caps = caps,
+				   .argv = options->argv,
+				   .ahead = options->ahead };
 	autoclose int caches = -1, tmp = -1;
 	struct parts parts = { .n = 0 };
 	struct cordon_error why;

@@ -27,6 +27,8 @@ struct run_teller {
 	void *data;
 };
 
+struct spawn_ahead;
+
 struct execute_options {
 	char *const *argv;	/* the command; argv[0] is searched for in the plan's PATH */
 	bool capture;
@@ -37,6 +39,7 @@ struct execute_options {
 	struct accesses *accesses;	/* where what is allowed is noted; NULL: nowhere */
 	const struct capture_sink *sink;	/* gets what is captured, too; NULL: nobody */
 	struct run_teller *teller;	/* for a shell at a prompt; NULL: nobody */
+	struct spawn_ahead *ahead;	/* base/spawn.h; for the first start only, or NULL */
 	struct run_part *part;		/* the caller's own, after all others; NULL: none */
 };
 

@@ -493,6 +493,7 @@ static void prepare_launch(struct preparation *p, const struct launch_input *in,
 	launch->own_users = launch->clone_flags & CLONE_NEWUSER;
 	p->native->pid_namespace = launch->clone_flags & CLONE_NEWPID;
 	p->native->loopback = launch->clone_flags & CLONE_NEWNET;
+	p->native->own_dev = plan_find_op(p->plan, OP_DEV);
 	p->native->new_keyring = plan_find_op(p->plan, OP_NO_KEYRING);
 	launch->program = in->program;
 	launch->argv = in->argv;
@@ -503,6 +504,7 @@ static void prepare_launch(struct preparation *p, const struct launch_input *in,
 	launch->child = native_child;
 	launch->child_data = p->native;
 	launch->command = &p->native->command;
+	launch->ahead = in->ahead;
 }
 
 static int prepare_resolver(struct preparation *p, struct launch *launch)

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Namespaces made while the caller is still busy with something else.
+ *
+ * A process that shares the caller's memory and descriptors makes them on another processor
+ * and waits. When the caller knows what to start, that process makes the child, which is in
+ * the namespaces from its beginning and has a copy of the memory as it is then, and ends. The
+ * child becomes the caller's, who is therefore a subreaper; without that, or when anything
+ * here fails, the child is made as if nobody had gone ahead.
+ *
+ * It has the caller's errno, so it makes its calls with raw_call and calls nothing else; only
+ * the child, whose memory is its own, does.
+ */
+#include "base/spawn_in.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* After the C library's, which has some of the same names. */
+#include <linux/sched.h>
+
+#include "base/raw_call.h"
+
+/* NO_SPAWN_AHEAD: for valgrind, which knows no process that shares memory. */
+#if defined(RAW_CALL) && !defined(NO_SPAWN_AHEAD)
+
+/* The child goes on with a copy of it; touched as far as used. */
+#define STACK_BYTES ((size_t)512 << 10)
+
+enum order { ORDER_WAIT, ORDER_CLONE, ORDER_LEAVE };
+
+struct spawn_ahead {
+	uint64_t flags; /* CLONE_NEW*: what it makes */
+	pid_t pid, caller;
+	char *stack;
+	int order; /* the futex */
+	/* With ORDER_CLONE. */
+	const struct spawn_request *request;
+	const struct spawn_pipes *pipes;
+	const sigset_t *mask;
+	struct clone_args args;
+	long child; /* its number, or -errno */
+};
+
+CHILD_SAFE static _Noreturn void leave(void)
+{
+	for (;;)
+		raw_call(SYS_exit, 0, 0, 0, 0);
+}
+
+/* Its caller may have ended before it could be told of that. */
+CHILD_SAFE static bool is_ready(const struct spawn_ahead *a)
+{
+	return raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) == 0 &&
+	       raw_call(SYS_getppid, 0, 0, 0, 0) == a->caller &&
+	       raw_call(SYS_unshare, (long)a->flags, 0, 0, 0) == 0;
+}
+
+CHILD_SAFE static int await_order(struct spawn_ahead *a)
+{
+	int order;
+
+	while ((order = __atomic_load_n(&a->order, __ATOMIC_ACQUIRE)) == ORDER_WAIT)
+		raw_call(SYS_futex, (long)&a->order, FUTEX_WAIT, ORDER_WAIT, 0);
+	return order;
+}
+
+CHILD_SAFE BORROWS_STACK static int ahead_main(void *data)
+{
+	struct spawn_ahead *a = data;
+
+	if (!is_ready(a) || await_order(a) != ORDER_CLONE)
+		leave();
+	a->child = raw_call(SYS_clone3, (long)&a->args, sizeof(a->args), 0, 0);
+	if (a->child == 0)
+		spawn_child_main(a->request, a->pipes, a->mask);
+	leave();
+}
+
+static bool begin(struct spawn_ahead *a)
+{
+	sigset_t all, before;
+
+	a->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+	if (a->stack == MAP_FAILED)
+		return false;
+	/* No handler of the caller's may run in it. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	/* Without a signal at its end no one who waits for children meets it by chance. */
+	a->pid = clone(ahead_main, a->stack + STACK_BYTES, CLONE_VM | CLONE_FILES, a);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (a->pid < 0)
+		munmap(a->stack, STACK_BYTES);
+	return a->pid > 0;
+}
+
+struct spawn_ahead *spawn_ahead_start(uint64_t clone_flags)
+{
+	struct spawn_ahead *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->flags = clone_flags;
+	a->caller = getpid();
+	if (begin(a))
+		return a;
+	free(a);
+	return NULL;
+}
+
+static void give_order(struct spawn_ahead *a, enum order order)
+{
+	__atomic_store_n(&a->order, order, __ATOMIC_RELEASE);
+	if (syscall(SYS_futex, &a->order, FUTEX_WAKE, 1, NULL, NULL, 0) < 0)
+		kill(a->pid, SIGKILL);
+}
+
+/* Until the order has been carried out, or cannot be. It has our memory, so nothing but its
+ * end will do. */
+static void await_end(struct spawn_ahead *a)
+{
+	while (waitpid(a->pid, NULL, __WALL) < 0 && errno != ECHILD)
+		;
+	a->pid = 0;
+	munmap(a->stack, STACK_BYTES);
+}
+
+/* What the one ahead starts becomes ours when it ends. */
+static bool adopts(void)
+{
+	int adopts = 0;
+
+	return prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts;
+}
+
+pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
+		       const sigset_t *mask, struct spawned *s)
+{
+	struct spawn_ahead *a = r->ahead;
+	struct cordon_error ignored;
+	bool introduced;
+
+	if (!a || !a->pid || r->cgroup_fd || (r->clone_flags & a->flags) != a->flags || !adopts())
+		return -1;
+	a->request = r;
+	a->pipes = pipes;
+	a->mask = mask;
+	a->child = -ESRCH;
+	a->args = (struct clone_args){
+		.flags = (r->clone_flags & ~a->flags) | CLONE_PIDFD,
+		.pidfd = (uint64_t)(uintptr_t)&s->pidfd,
+		.exit_signal = SIGCHLD,
+	};
+	give_order(a, ORDER_CLONE);
+	/* What the parent does to the namespaces of the one it does to the other's. If it cannot
+	 * it is asked again, and then its word counts. */
+	introduced = r->parent && r->parent(r->parent_data, a->pid, &ignored) == 0;
+	await_end(a);
+	if (a->child <= 0)
+		return -1;
+	s->introduced = introduced;
+	return (pid_t)a->child;
+}
+
+void spawn_ahead_end(struct spawn_ahead *a)
+{
+	if (a && a->pid) {
+		give_order(a, ORDER_LEAVE);
+		await_end(a);
+	}
+	free(a);
+}
+
+#else
+
+struct spawn_ahead *spawn_ahead_start(uint64_t clone_flags)
+{
+	(void)clone_flags;
+	return NULL;
+}
+
+pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
+		       const sigset_t *mask, struct spawned *s)
+{
+	(void)r, (void)pipes, (void)mask, (void)s;
+	return -1;
+}
+
+void spawn_ahead_end(struct spawn_ahead *a)
+{
+	(void)a;
+}
+
+#endif
