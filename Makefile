@@ -47,7 +47,7 @@ soak: all	## the long tests, never part of CI
 	@test -x tests/soak/run || { echo "make: tests/soak/run does not exist" >&2; exit 1; }
 	@tests/soak/run $(BUILD)/cordon
 
-cross: all	## build for macOS and for Linux on aarch64, with zig from PyPI; some minutes
+cross: all	## build for macOS and Linux on aarch64 (tried in qemu), with zig from PyPI; some minutes
 	@tools/deps cross
 	@tools/cross $(BUILD)/cordon-testing
 
