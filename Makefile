@@ -66,7 +66,7 @@ install: all	## install below PREFIX (/usr/local), staged in DESTDIR
 	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C $(BUILD)
 
 clean:	## remove every build directory
-	@rm -rf build build-asan build-fuzz build-gcc build-clang build-cross
+	@rm -rf build build-asan build-fuzz build-clang build-cross
 
 # meson writes build.ninja last, so an interrupted setup is begun again.
 $(BUILD)/build.ninja:

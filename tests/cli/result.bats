@@ -14,6 +14,7 @@ holds() {
 }
 
 @test "the schema refuses what is not a result" {
+	unset CORDON_RESULTS
 	echo '{}' >bad
 	run valid bad
 	assert_status 1
