@@ -76,6 +76,14 @@ static int examine(struct doctor *d)
 	return r;
 }
 
+static bool lacks_any(const struct caps *caps)
+{
+	for (unsigned c = 0; c < CAP_COUNT; c++)
+		if (!caps->value[c] && probe_knows(c))
+			return true;
+	return false;
+}
+
 static void print_caps(struct buf *b, const struct caps *caps)
 {
 	buf_adds(b, "This machine can enforce:\n");
@@ -93,6 +101,8 @@ static void print_caps(struct buf *b, const struct caps *caps)
 		buf_addc(b, '\n');
 	}
 	buf_adds(b, "\nIt cannot:\n");
+	if (!lacks_any(caps))
+		buf_adds(b, "  (nothing is missing)\n");
 	for (unsigned c = 0; c < CAP_COUNT; c++) {
 		if (caps->value[c] || !probe_knows(c))
 			continue;

@@ -68,6 +68,7 @@ load helper
 @test "doctor lists what works, what does not, and each profile's prospect" {
 	run cordon doctor
 	assert_contains "This machine can enforce:"
+	refute_contains $'It cannot:\n\n'
 	refute_contains $'\n  sandbox-exec '
 	assert_matches $'\n  seatbelt +.*: the seatbelt backend needs sandbox-exec'
 	assert_matches $'\n  passthrough +.*: available\n'
