@@ -77,6 +77,7 @@ struct launch_input {
 	char *const *argv;
 	unsigned terminal;	/* which of the standard streams are a terminal */
 	struct spawn_ahead *ahead;	/* of backend_ahead, or NULL */
+	bool strictly;		/* every refused change is to be seen, whatever that takes */
 };
 
 struct backend {

@@ -71,17 +71,20 @@ static bool path_verdict(const struct explainer *e, const struct violation *v, s
 static void advise_path(const struct explainer *e, const struct violation *v,
 			struct violation_advice *ret)
 {
+	bool of_name = v->removes || v->moves;
 	struct verdict verdict;
 
 	if (!path_verdict(e, v, &verdict))
 		return;
 	take(e, &verdict, ret);
+	if (of_name && !verdict.allowed)
+		remedy_of_name(e, v->object, &ret->fix);
 	if (v->source == VIOLATION_BY_kernel)
 		ret->fix = (struct fix){
 			.why_not = "SIGSYS ended it: programs of another architecture (32-bit, "
 				   "x32) do not run inside",
 		};
-	else if (!permitted(v->op, v->object))
+	else if (!permitted(v->op, of_name ? path_parent(v->object) : v->object))
 		ret->fix = (struct fix){
 			.why_not = "ordinary permissions refuse it as well, so no flag would help",
 		};

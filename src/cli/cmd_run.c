@@ -440,6 +440,7 @@ static int start(struct runner *r, struct accesses *accesses, struct run_result 
 		.capture = r->capture,
 		.lets_go = true,
 		.end_at_violation = r->on_violation == VIOLATION_KILL,
+		.strictly = r->on_violation != VIOLATION_REPORT,
 		.accesses = accesses,
 		.ahead = r->setup.ahead,
 	};

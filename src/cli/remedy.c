@@ -314,6 +314,26 @@ void remedy_of_path(const struct explainer *e, enum policy_op op, struct str obj
 		ret->why_not = remedy_why_not(layer);
 }
 
+bool remedy_of_name(const struct explainer *e, struct str object, struct fix *ret)
+{
+	struct str above = path_parent(object);
+	const struct amendment changes[] = { { KEY_WRITE, spell(e, above) },
+					     { KEY_WRITE, spell(e, object) } };
+	struct fix fix = { 0 };
+	struct decision d;
+
+	if (above.n <= 1 || policy_allows(e->setup.situation.policy, POLICY_WRITE, above, &d) ||
+	    !changes[0].text || !changes[1].text)
+		return false;
+	/* Alone it is enough unless a rule is about the name itself. */
+	if (!try_path(e, POLICY_WRITE, object, above, changes, 1, true, &fix) &&
+	    !try_path(e, POLICY_WRITE, object, above, changes, 2, true, &fix))
+		return false;
+	fix.note = "all of that directory, since a name in it changes";
+	*ret = fix;
+	return true;
+}
+
 struct fix remedy_of_socket(const struct explainer *e, struct str path)
 {
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };

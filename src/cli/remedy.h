@@ -28,6 +28,9 @@ const char *remedy_why_not(enum layer_id layer);
 /* layer: the one that refuses. *ret is zeroed. */
 void remedy_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    enum layer_id layer, struct fix *ret);
+/* What lets a name be taken away, moved or replaced where its directory is not to be written;
+ * false, and *ret is left alone, where it is, or when nothing does. */
+bool remedy_of_name(const struct explainer *e, struct str object, struct fix *ret);
 void remedy_of_host(const struct explainer *e, const struct host *target, enum layer_id layer,
 		    struct fix *ret);
 /* What lets a unix socket of the host be reached. */

@@ -184,7 +184,7 @@ static void print_advice(struct buf *b, const struct violation *v,
 static void print_start(struct buf *b, const struct violation *v)
 {
 	buf_addf(b, "%srefused: %s ", v->source == VIOLATION_BY_inferred ? "probably " : "",
-		 violation_op_doing(v->op));
+		 v->removes ? "removing" : violation_op_doing(v->op));
 	buf_add_escaped(b, v->object);
 }
 
@@ -227,6 +227,8 @@ static void print_group(struct buf *b, const struct group *g,
 	shared.count = 1;
 	print_source(b, &shared);
 	shared.object = g->place;
+	/* Whoever may write there may do it to every name in it. */
+	shared.removes = shared.moves = false;
 	if (g->depth > 1 || shared.reason)
 		print_advice(b, &shared, advisor);
 }

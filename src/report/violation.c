@@ -161,6 +161,7 @@ bool violations_add(struct violations *all, const struct violation *v)
 		slot = find_slot(all, v->op, v->object);
 		if (*slot) {
 			all->kept[*slot - 1].count++;
+			all->kept[*slot - 1].moves |= v->moves || v->removes;
 			return false;
 		}
 		if (all->n < VIOLATIONS_MAX)

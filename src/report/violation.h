@@ -58,6 +58,9 @@ struct violation {
 	 * longer than the store. */
 	const struct rule *rule;
 	const char *reason;	/* why, where no rule says; a constant, or NULL */
+	/* Of a write: its name was to be taken away, moved or replaced, for which its directory
+	 * is written. */
+	bool removes, moves;
 	int pid;		/* as the host numbers it; 0: not known */
 	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */
 	int errnum;		/* what the command was answered; 0: not known */

@@ -426,7 +426,8 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	struct launch_input in = { .plan = plan,
 				   .caps = caps,
 				   .argv = options->argv,
-				   .ahead = options->ahead };
+				   .ahead = options->ahead,
+				   .strictly = options->strictly };
 	autoclose int caches = -1, tmp = -1;
 	struct parts parts = { .n = 0 };
 	struct cordon_error why;

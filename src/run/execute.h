@@ -36,6 +36,7 @@ struct execute_options {
 	bool lets_go;		/* as in run/supervise.h */
 	struct violations *violations;	/* where refusals are noted; NULL: nowhere */
 	bool end_at_violation;		/* the first one ends the run, cause policy */
+	bool strictly;			/* no refused change may be missed, whatever that takes */
 	struct accesses *accesses;	/* where what is allowed is noted; NULL: nowhere */
 	const struct capture_sink *sink;	/* gets what is captured, too; NULL: nobody */
 	struct run_teller *teller;	/* for a shell at a prompt; NULL: nobody */

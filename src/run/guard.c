@@ -163,6 +163,7 @@ static int answer_existing(struct guard *g, const struct request *q, mode_t type
 	case CALL_REMOVE:
 	case CALL_CHANGE:
 	case CALL_CHANGE_LINK:
+	case CALL_CHANGE_OPEN:
 	case CALL_EXEC:
 	case CALL_CHDIR:
 	case CALL_CONNECT:
@@ -293,6 +294,7 @@ static int judge_selected(struct guard *g, const struct request *q)
 	case CALL_REMOVE:
 	case CALL_CHANGE:
 	case CALL_CHANGE_LINK:
+	case CALL_CHANGE_OPEN:
 	case CALL_CHDIR:
 	case CALL_EXEC:
 	case CALL_CONNECT:
@@ -386,6 +388,7 @@ static enum inflight_kind made_by(enum call_kind kind)
 	case CALL_REMOVE:
 	case CALL_CHANGE:
 	case CALL_CHANGE_LINK:
+	case CALL_CHANGE_OPEN:
 	case CALL_EXEC:
 	case CALL_CHDIR:
 	case CALL_CONNECT:
@@ -575,6 +578,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 				     .data = g };
 	if (!observer_init(&g->observer, a, in->plan))
 		return err_nomem(err, "guard");
+	g->observer.strictly = in->options && in->options->strictly;
 	if (in->options && in->options->accesses) {
 		g->observer.allowed = allowed;
 		g->observer.data = in->options->accesses;

@@ -145,12 +145,19 @@ static bool may_look(struct observer *o, const char *path)
 	return o->inside || !remote_is_below(&o->mounts, o->arena, str_of(path));
 }
 
+/* Who removes a tree opens one directory after the other, with the same few numbers. */
+static bool may_be_another(const struct observer *o, const struct sight *s)
+{
+	return o->strictly || (s->what == OBSERVED_REMOVE && s->dirfd != AT_FDCWD);
+}
+
 static const struct observed_base *base_of(struct observer *o, const struct sight *s)
 {
 	size_t slot = ((size_t)s->target->tid + (size_t)s->dirfd * 7) & (OBSERVED_BASES - 1);
 	struct observed_base *b = &o->bases[slot];
 
-	if (!o->base_uses[slot] || b->tid != s->target->tid || b->dirfd != s->dirfd) {
+	if (!o->base_uses[slot] || may_be_another(o, s) || b->tid != s->target->tid ||
+	    b->dirfd != s->dirfd) {
 		b->tid = s->target->tid;
 		b->dirfd = s->dirfd;
 		/* A working directory changes in a call that is seen; a descriptor does not. */
@@ -177,7 +184,7 @@ static bool is_known(struct observer *o, enum known what, struct str text)
 	uint64_t hash = str_hash(text, what);
 	struct observed_known *k = &o->known[hash % OBSERVED_KNOWN];
 
-	if (k->tag != (uint32_t)(hash >> 32) || !k->uses)
+	if (k->tag != (uint32_t)(hash >> 32) || !k->uses || o->strictly)
 		return false;
 	k->uses--;
 	return true;
@@ -419,6 +426,30 @@ static bool look_at(struct observer *o, const struct sight *s, struct observed_o
 	return noted;
 }
 
+/* The same for what a descriptor leads to. Where that is can be asked without waiting for the
+ * file system. */
+static bool look_through(struct observer *o, const struct sight *s, struct observed_object *ret)
+{
+	size_t n = target_base_path(s->target, s->dirfd, ret->text);
+	struct target_place place = { .dir = -1 };
+	struct decision d;
+	bool given;
+
+	ret->text[n] = '\0';
+	ret->what = s->what;
+	if (!n || !may_look(o, ret->text))
+		return false;
+	if (o->allowed)
+		note_allowed(o, s, str_of(ret->text));
+	if (is_allowed(o, s->what, str_of(ret->text)) ||
+	    !is_refused(o, s->what, str_of(ret->text), &d))
+		return false;
+	place.dir = target_open_descriptor(s->target, s->dirfd);
+	given = place.dir < 0 || is_given(o, s, &place);
+	fd_close(&place.dir);
+	return !given;
+}
+
 static bool judge_path(struct observer *o, const struct observed_object *found,
 		       struct violation *ret)
 {
@@ -431,6 +462,8 @@ static bool judge_path(struct observer *o, const struct observed_object *found,
 		  : found->what == OBSERVED_EXEC ? VIOLATION_exec
 						 : VIOLATION_write;
 	ret->rule = found->what == OBSERVED_EXEC ? d.exec_rule : d.data_rule;
+	ret->removes = found->what == OBSERVED_REMOVE;
+	ret->moves = found->what == OBSERVED_MOVE;
 	return true;
 }
 
@@ -459,6 +492,7 @@ static enum observed what_it_does(const struct request *q)
 		return OBSERVED_REMOVE;
 	case CALL_CHANGE:
 	case CALL_CHANGE_LINK:
+	case CALL_CHANGE_OPEN:
 		return OBSERVED_CHANGE;
 	case CALL_EXEC:
 		return OBSERVED_EXEC;
@@ -476,6 +510,8 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 	/* An address that is no name. */
 	if (request_is_nameless(q) || (q->row->kind == CALL_BIND && !q->path_n))
 		return false;
+	if (request_is_by_descriptor(q))
+		return look_through(o, &to, ret);
 	return look_at(o, &to, ret) || (q->row->kind == CALL_RENAME && look_at(o, &from, ret));
 }
 

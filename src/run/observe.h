@@ -9,12 +9,12 @@
  *
  * Most calls concern a tree in which they are allowed. That is seen from the text of the
  * path, the directory a relative one starts in, and that no link is on the way: the last
- * two are looked up once in a while and not for every call, and so is whatever is read.
- * A call may therefore go unnoticed when a descriptor, a directory or, where it is read,
- * a link was replaced just before. So does a link or a ".." on the way of an openat2 that is to
- * stay below a directory, and whatever
- * lies on a file system that somebody else serves, or that is mounted when it is looked
- * at: the supervisor must not wait for those.
+ * two are looked up once in a while and not for every call, and so is whatever is read,
+ * unless it is done strictly. A call may therefore go unnoticed when a descriptor, a
+ * directory or, where it is read, a link was replaced just before. So does a link or a ".."
+ * on the way of an openat2 that is to stay below a directory, and whatever lies on a file
+ * system that somebody else serves, or that is mounted when it is looked at: the supervisor
+ * must not wait for those.
  */
 #ifndef CORDON_RUN_OBSERVE_H
 #define CORDON_RUN_OBSERVE_H
@@ -76,6 +76,7 @@ struct observer {
 	 * for ordinary. NULL: nobody wants to know. */
 	void (*allowed)(void *data, enum violation_op op, struct str object);
 	void *data;
+	bool strictly; /* set likewise: nothing is believed that was looked up before */
 	/* Its own. */
 	struct arena *arena;
 	bool inside;	   /* this process sees what the sandbox sees, and may wait there */

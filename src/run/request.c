@@ -83,6 +83,19 @@ static ssize_t read_address(const struct request *q, char path[PATH_MAX])
 	return (ssize_t)n;
 }
 
+/* Times of an open file are changed by a call whose path is NULL. */
+static bool has_no_path(const struct request *q)
+{
+	return (q->row->kind == CALL_CHANGE || q->row->kind == CALL_CHANGE_OPEN) &&
+	       !request_argument(q, q->row->path);
+}
+
+bool request_is_by_descriptor(const struct request *q)
+{
+	return has_no_path(q) ||
+	       (q->row->kind == CALL_CHANGE && !q->path_n && q->flags & AT_EMPTY_PATH);
+}
+
 int request_read(struct request *q)
 {
 	struct target_string strings[TARGET_STRINGS_MAX] = {
@@ -90,6 +103,9 @@ int request_read(struct request *q)
 		{ request_argument(q, q->row->from_path), q->from, 0 },
 	};
 
+	q->path[0] = '\0';
+	if (has_no_path(q))
+		return 0;
 	if (q->row->kind == CALL_BIND || q->row->kind == CALL_CONNECT)
 		strings[0].n = read_address(q, q->path);
 	else
@@ -157,6 +173,7 @@ bool request_follows(const struct request *q)
 	case CALL_BIND:
 	case CALL_REMOVE:
 	case CALL_CHANGE_LINK:
+	case CALL_CHANGE_OPEN:
 	case CALL_CHDIR:
 		return false;
 	}

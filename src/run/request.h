@@ -26,6 +26,7 @@ enum call_kind {
 	CALL_REMOVE,
 	CALL_CHANGE,
 	CALL_CHANGE_LINK, /* of a link itself */
+	CALL_CHANGE_OPEN, /* of an open file */
 	CALL_EXEC,
 	CALL_CHDIR,
 };
@@ -56,12 +57,14 @@ uint64_t request_argument(const struct request *q, int i);
  * other address. Returns 0 or an errno, negative. */
 int request_read(struct request *q);
 
-/* Is it only to be seen, whatever it is about? */
 /* Of one that is read: does openat2 with these ways of resolving find what openat finds? If so,
  * the path has become openat's. A link or dots on a way that must stay below the directory are
  * not followed here; false. */
 bool request_resolves_plainly(struct request *q, uint64_t resolve);
+/* Is it only to be seen, whatever it is about? */
 bool request_is_watched(const struct request *q);
+/* Is it about what its descriptor leads to, without any path? */
+bool request_is_by_descriptor(const struct request *q);
 /* O_TMPFILE names a directory in which a file without a name is made. */
 bool request_is_nameless(const struct request *q);
 /* Does it go through a link in the last place? */

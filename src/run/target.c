@@ -222,18 +222,22 @@ static int root_of(const struct target *target)
 	return r < 0 ? r : open_at(target->view->root, ".", 0);
 }
 
-static int base_of(const struct target *target, int dirfd)
+int target_open_descriptor(const struct target *target, int fd)
 {
 	char what[32];
-	int fd;
+	int r;
 
-	if (dirfd == AT_FDCWD)
-		return open_of_target(target->tid, "cwd");
-	if (dirfd < 0)
+	if (fd < 0)
 		return -EBADF;
-	snprintf(what, sizeof(what), "fd/%d", dirfd);
-	fd = open_of_target(target->tid, what);
-	return fd == -ENOENT ? -EBADF : fd;
+	snprintf(what, sizeof(what), "fd/%d", fd);
+	r = open_of_target(target->tid, what);
+	return r == -ENOENT ? -EBADF : r;
+}
+
+static int base_of(const struct target *target, int dirfd)
+{
+	return dirfd == AT_FDCWD ? open_of_target(target->tid, "cwd")
+				 : target_open_descriptor(target, dirfd);
 }
 
 static int step_to(struct walk *w, int fd)

@@ -62,6 +62,9 @@ size_t target_base_path(const struct target *target, int dirfd, char text[PATH_M
 /* Its working directory, O_PATH, or -errno. */
 int target_open_cwd(const struct target *target);
 
+/* What one of its descriptors leads to, O_PATH, or -errno. */
+int target_open_descriptor(const struct target *target, int fd);
+
 struct target_place {
 	int dir;		 /* O_PATH */
 	char name[NAME_MAX + 1]; /* "": `dir` is the object itself, as with / or a/.. or a

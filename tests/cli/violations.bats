@@ -309,6 +309,69 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	assert_equal "$(cat "$HOME/.bashrc")" rc
 }
 
+# refused_by COMMAND: it is refused, and seen to be: both ways of acting on it act.
+refused_by() {
+	run --separate-stderr cordon run --on-violation fail --json -- sh -c "$1; true"
+	assert_status 125
+	assert_json '.cause == "policy" and .exit_code == 0 and (.violations | length) > 0'
+	run --separate-stderr cordon run --on-violation kill --json -- sh -c "$1; echo >late; sleep 300"
+	assert_status 125
+	assert_json '.cause == "policy" and .exit_code == null'
+	refute_file late
+}
+
+@test "--on-violation sees every change that is refused, by a path, below a directory, by a descriptor" {
+	mkdir -p "$HOME/beside/deep" inside
+	touch "$HOME/beside/deep/file" "$HOME/beside/other" inside/{1..20}
+	# The numbers of descriptors are those of a tree that may be removed, as with rm.
+	refused_by 'rm -rf inside ~/beside'
+	refused_by 'rmdir ~/beside/deep'
+	refused_by 'mv ~/beside/other inside'
+	refused_by 'chmod -R g-r ~/beside'
+	refused_by 'touch -h -d 2000-01-01 ~/beside/other'
+	for call in 'fchmod(fd, 0o600)' 'fchown(fd, -1, -1)' 'utime(fd)' 'setxattr(fd, "user.x", b"y")' \
+		'removexattr(fd, "user.x")' 'chmod("other", 0o600, dir_fd=dir)'; do
+		refused_by "python3 -c '
+import os
+dir = os.open(os.environ[\"HOME\"] + \"/beside\", os.O_RDONLY)
+fd = os.open(\"other\", os.O_RDONLY, dir_fd=dir)
+os.$call'"
+	done
+	assert_file "$HOME/beside/deep/file"
+}
+
+@test "--on-violation: changes that are allowed end nothing, by whatever call" {
+	mkdir -p tree/deep
+	touch tree/deep/file
+	run --separate-stderr cordon run --on-violation kill -- python3 -c '
+import os, shutil
+fd = os.open("tree/deep/file", os.O_RDONLY)
+os.fchmod(fd, 0o600); os.utime(fd); os.fchown(fd, -1, -1); os.chmod("tree/deep", 0o700)
+os.rename("tree/deep/file", "tree/file"); os.fchmod(fd, 0o644)
+os.remove("tree/file"); os.fchmod(fd, 0o600)
+reader, writer = os.pipe()
+os.fchmod(writer, 0o600)
+os.fchmod(os.memfd_create("x"), 0o600)
+shutil.rmtree("tree")'
+	assert_status 0
+	cordon run --on-violation kill python3 -c 'import os; os.utime(1)' >"$HOME/out"
+}
+
+@test "a removal that is refused is told, and the flag that is named lets it happen" {
+	mkdir -p "$HOME/beside/deep"
+	touch "$HOME"/beside/deep/{a,b}
+	inside moderate 'rm -rf ~/beside; rm ~/.bashrc'
+	sentence "refused: removing $HOME/beside/deep/a ("
+	about "$HOME/beside/deep/a" ".fix.flags == \"--allow-write $HOME/beside/deep\""
+	about "$HOME/.bashrc" ".fix.flags | startswith(\"--allow-write $HOME\")"
+	run --separate-stderr cordon run --allow-write "$HOME/beside/deep" -- rm "$HOME/beside/deep/a"
+	assert_status 0
+	refute_file "$HOME/beside/deep/a"
+	# What replaces a file changes its directory, too.
+	inside moderate 'echo new >new; mv new ~/beside/deep/b'
+	about "$HOME/beside/deep/b" ".fix.flags == \"--allow-write $HOME/beside/deep\""
+}
+
 @test "--watch says it when it happens, and not again at the end" {
 	run --separate-stderr cordon run --watch --json -- sh -c 'cat ~/.ssh/id_rsa'
 	sentence "refused: reading $HOME/.ssh/id_rsa"

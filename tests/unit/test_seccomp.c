@@ -433,6 +433,8 @@ static void compare_heard(size_t pair, enum seccomp_filter listener, uint32_t ar
 Test(seccomp, what_is_told_is_asked_about_and_what_is_not_stays_refused)
 {
 	static const enum seccomp_filter listeners[] = { F(notify_writes), F(notify_writes_execs),
+						       F(notify_strictly),
+						       F(notify_strictly_execs),
 						       F(notify_all), F(notify_all_execs) };
 
 	for (size_t l = 0; l < COUNT(listeners); l++)

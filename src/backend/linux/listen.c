@@ -46,13 +46,16 @@ static bool limits_exec(const struct plan *plan)
 }
 
 /* A build executes more than it writes, so where nothing can be refused, nobody looks. */
-static enum seccomp_filter filter_of_guard(const struct plan *plan)
+static enum seccomp_filter filter_of_guard(const struct plan *plan, bool strictly)
 {
 	uint64_t report = policy_number(plan->policy, KEY_REPORT);
 	bool execs = limits_exec(plan);
 
 	if (report >= REPORT_ALL)
 		return execs ? SECCOMP_FILTER_notify_all_execs : SECCOMP_FILTER_notify_all;
+	if (report >= REPORT_WRITES && strictly)
+		return execs ? SECCOMP_FILTER_notify_strictly_execs
+			     : SECCOMP_FILTER_notify_strictly;
 	if (report >= REPORT_WRITES)
 		return execs ? SECCOMP_FILTER_notify_writes_execs : SECCOMP_FILTER_notify_writes;
 	return SECCOMP_FILTER_notify_create;
@@ -85,10 +88,10 @@ static enum seccomp_filter filter_of_broker(const struct plan *plan, bool hides)
 	return execs ? SECCOMP_FILTER_notify_exact_execs : SECCOMP_FILTER_notify_exact;
 }
 
-static enum seccomp_filter filter_for(const struct plan *plan, const struct launch *launch)
+static enum seccomp_filter filter_for(const struct launch_input *in, const struct launch *launch)
 {
-	return listen_is_exact(plan) ? filter_of_broker(plan, launch->broker_hides)
-				     : filter_of_guard(plan);
+	return listen_is_exact(in->plan) ? filter_of_broker(in->plan, launch->broker_hides)
+					 : filter_of_guard(in->plan, in->strictly);
 }
 
 static bool is_watched(const struct plan *plan)
@@ -111,7 +114,7 @@ int listen_prepare(const struct launch_input *in, struct native *n, struct launc
 	if (inside < 0)
 		return inside;
 	n->handover_fd = inside;
-	n->listener = seccomp_program(filter_for(in->plan, launch), SECCOMP_ARCH_NATIVE);
+	n->listener = seccomp_program(filter_for(in, launch), SECCOMP_ARCH_NATIVE);
 	launch->hands_over |= HANDOVER_BIT(LISTENER);
 	return 0;
 }
