@@ -41,6 +41,8 @@ int fd_pair(int ends[2]);
 int fd_pty(int *ret_master, int *ret_slave);
 /* Another open file of the same terminal, with flags of its own; -1 with errno. */
 int fd_open_tty_again(int tty, int flags);
+/* Another open file of the same pipe, to be written to, that never waits; -1 with errno. */
+int fd_open_pipe_again(int pipe);
 /* 1 when both are one open file, 0 when they are not, -1 when the kernel does not say. */
 int fd_is_one(int a, int b);
 

@@ -67,6 +67,14 @@ int fd_open_tty_again(int tty, int flags)
 	return open(name, flags | O_NOCTTY | O_CLOEXEC);
 }
 
+/* /dev/fd gives the same open file. */
+int fd_open_pipe_again(int pipe)
+{
+	(void)pipe;
+	errno = ENOTSUP;
+	return -1;
+}
+
 int fd_is_one(int a, int b)
 {
 	(void)a, (void)b;

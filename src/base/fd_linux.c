@@ -60,6 +60,11 @@ int fd_open_tty_again(int tty, int flags)
 	return open(path, flags | O_NOCTTY | O_CLOEXEC);
 }
 
+int fd_open_pipe_again(int pipe)
+{
+	return fd_open_tty_again(pipe, O_WRONLY | O_NONBLOCK);
+}
+
 int fd_is_one(int a, int b)
 {
 	long differ = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);

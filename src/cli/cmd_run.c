@@ -145,7 +145,7 @@ static bool say_degraded(const struct runner *r)
 			: out_note(r->o, "not enforced by %s: %s", plan->backend, b.p);
 }
 
-/* What goes straight to a pipe or a file is seen by nobody. */
+/* What goes straight to the user's own terminal is seen by nobody. */
 static void say_uncounted(const struct runner *r)
 {
 	struct execute_options options = { .capture = r->capture };
@@ -154,8 +154,8 @@ static void say_uncounted(const struct runner *r)
 			 (r->capture ? 6u : 0u);
 
 	if (execute_output_asked(plan->policy) && (shown & 6u) != 6u)
-		out_loud("limits.output is not held for %s, which cordon does not carry; "
-			 "--capture with --result FILE, or --json, lets it",
+		out_loud("limits.output is not held for %s, a terminal that the command has "
+			 "itself, because it gets no session of its own",
 			 shown & 2u ? "standard error" : "standard output");
 }
 
@@ -314,6 +314,9 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	/* With --json the error is in the object. */
 	if (result->error.code && !opts_given(r->o, OPTION_JSON))
 		out_error_text(&result->error);
+	if (result->undelivered)
+		out_loud("the end of the command's output is lost: whoever it goes to did not take "
+			 "it in time");
 	if (result->debris)
 		out_loud("could not remove %s, which was made for the run", result->debris);
 	say_quarantined(result);

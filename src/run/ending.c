@@ -2,6 +2,8 @@
 /* From the first reason to end to an empty process tree. */
 #include "run/state.h"
 
+#include "run/terminal.h"
+
 /* Time for what a finished command leaves behind to finish by itself: the tee of a
  * `> >(tee log)`, a daemon's own launcher. */
 #define SETTLE_MS 100
@@ -28,13 +30,65 @@ static uint64_t short_grace(const struct run *run)
 	return run_grace(run) < SURVIVOR_GRACE_MS ? run_grace(run) : SURVIVOR_GRACE_MS;
 }
 
+static void finish(struct run *run)
+{
+	loop_clear_timer(run->loop, &run->timeout);
+	if (run->request->capture)
+		capture_finish(&run->capture);
+	loop_stop(run->loop);
+}
+
+void run_give_up(struct run *run, int sig)
+{
+	if (sig) {
+		run->result.cause = RUN_CAUSE_signal;
+		run->result.signal = sig;
+		run->result.exit_code = -1;
+		run->cause_set = true;
+	} else if (!run->cause_set && !run->asked) {
+		run->result.cause = RUN_CAUSE_timeout;
+		run->cause_set = true;
+	}
+	finish(run);
+}
+
+static void reader_too_slow(void *data)
+{
+	run_give_up(data, 0);
+}
+
+/* As the command itself would have waited: until its time is up, or a signal comes. Nobody
+ * waits long for what was ended. The user's keys are no longer the command's. */
+static void wait_for_readers(struct run *run)
+{
+	uint64_t limit = run->request->limits.timeout_ms, spent = loop_now() - run->started;
+
+	if (run->delivers)
+		return;
+	run->delivers = true;
+	terminal_leave(run->terminal);
+	run->timeout.fired = reader_too_slow;
+	run->timeout.data = run;
+	if (run->cause_set || run->asked)
+		loop_set_timer(run->loop, &run->timeout, short_grace(run));
+	else if (limit)
+		loop_set_timer(run->loop, &run->timeout, limit > spent ? limit - spent : 0);
+}
+
 static void over(struct run *run)
 {
 	loop_clear_timer(run->loop, &run->phase_timer);
 	loop_clear_timer(run->loop, &run->sample);
-	if (run->request->capture)
-		capture_finish(&run->capture);
-	loop_stop(run->loop);
+	if (!run->broken && run_parts_have_more(run))
+		wait_for_readers(run);
+	else
+		finish(run);
+}
+
+void run_delivered(struct run *run)
+{
+	if (run->delivers)
+		over(run);
 }
 
 /* A namespace that is ended takes the account of its processes along. */

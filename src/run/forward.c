@@ -24,6 +24,7 @@ void run_signal_set(sigset_t *ret)
 {
 	sigemptyset(ret);
 	sigaddset(ret, SIGCHLD);
+	sigaddset(ret, SIGPIPE);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++) {
 		struct sigaction sa;
 
@@ -175,10 +176,27 @@ static void count_request(struct run *run, int sig, bool by_terminal)
 	loop_set_timer(run->loop, &run->insist, run_grace(run));
 }
 
+/* Only the reader of the output is waited for, as by the command itself: what would end
+ * or stop that ends or stops us. */
+static void signal_while_delivering(struct run *run, int sig)
+{
+	if (sig == SIGTSTP && in_foreground())
+		kill(getpid(), SIGSTOP);
+	else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
+		run_give_up(run, sig);
+}
+
 void run_on_signal(void *data, int sig, bool by_terminal)
 {
 	struct run *run = data;
 
+	/* Of a pipe that we wrote to: the error has told it. */
+	if (sig == SIGPIPE)
+		return;
+	if (run->delivers && sig != SIGCHLD) {
+		signal_while_delivering(run, sig);
+		return;
+	}
 	if (sig == SIGCHLD) {
 		look_for_stop(run);
 		run_progress(run);

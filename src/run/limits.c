@@ -146,6 +146,27 @@ static void take_sample(void *data)
 	loop_set_timer(run->loop, &run->sample, pause);
 }
 
+/* Also of a command that has ended: what it printed is cut off. */
+void run_output_passed(struct run *run)
+{
+	run_stop(run, RUN_CAUSE_output);
+	if (!run->cause_set)
+		run->result.cause = RUN_CAUSE_output;
+	run->cause_set = true;
+}
+
+size_t run_count_output(struct run *run, size_t n)
+{
+	uint64_t limit = run->request->limits.output;
+	uint64_t left = limit > run->printed ? limit - run->printed : 0;
+
+	run->printed += n;
+	if (!limit || n <= left)
+		return n;
+	run_output_passed(run);
+	return (size_t)left;
+}
+
 void run_start_limits(struct run *run)
 {
 	const struct run_limits *limits = &run->request->limits;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a pipe to the caller's file; see outlet.h for when. */
+/* From a pipe to where the caller's output goes; see outlet.h for when. */
 #include "run/outlet.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,21 +18,32 @@
 
 #define stage "output"
 #define CHUNK 65536
-/* After the end of the run: a pipe holds less, unless a stranger fills it. */
-#define LAST_READS_MAX 64
 
 static const char *const names[] = { "standard input", "standard output", "standard error" };
 
+/* How it is written to without waiting for whoever reads there. */
+enum outlet_kind {
+	OUTLET_FILE,	/* it takes everything: a file, a device */
+	OUTLET_SOCKET,	/* asked each time not to wait */
+	OUTLET_PIPE,	/* another open file of it, which does not wait */
+	OUTLET_SHARED,	/* a pipe that cannot be opened again: as much as fits for certain */
+};
+
 struct outlet {
 	struct outlets *owner;
-	int to;			 /* the caller's descriptor */
-	struct loop_watch watch; /* our end of the pipe; -1: none */
+	int stream; /* which one of the caller's it is */
+	enum outlet_kind kind;
+	struct loop_watch from; /* our end of the pipe; -1: nothing more comes */
+	struct loop_watch to;	/* our own copy of the caller's descriptor; -1: none */
+	bool last;		/* nobody of the run is left to write: */
+	size_t due;		/* so much was there then */
+	size_t at, n;		/* what was read and not written yet */
+	char bytes[CHUNK];
 };
 
 struct outlets {
 	struct run *run;
-	struct outlet at[2]; /* of standard output, and of standard error where it is another */
-	uint64_t total;
+	struct outlet *at[2]; /* of standard output, and of standard error where it is another */
 };
 
 bool outlet_is_file(int fd)
@@ -40,7 +54,16 @@ bool outlet_is_file(int fd)
 	return flags >= 0 && fd_mode_writes(flags) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool is_wanted(const struct plan *plan, int fd)
+/* A terminal without a session is the command's own: nothing can stand between. */
+static bool is_counted(const struct plan *plan, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return execute_output_asked(plan->policy) && flags >= 0 && fd_mode_writes(flags) &&
+	       !isatty(fd);
+}
+
+static bool is_closed(const struct plan *plan, int fd)
 {
 	return execute_confines(plan) && outlet_is_file(fd) &&
 	       (plan_find_op(plan, OP_NOEXEC) ||
@@ -53,7 +76,7 @@ unsigned outlet_streams(const struct plan *plan, const struct execute_options *o
 	unsigned streams = 0;
 
 	for (int fd = STDOUT_FILENO; !options->capture && fd <= STDERR_FILENO; fd++)
-		if (is_wanted(plan, fd))
+		if (is_counted(plan, fd) || is_closed(plan, fd))
 			streams |= 1u << fd;
 	return streams;
 }
@@ -72,18 +95,27 @@ static bool is_one_file(int a, int b)
 
 /* --- carrying -------------------------------------------------------------------- */
 
-static void close_outlet(struct outlet *o)
+static void drop(struct outlet *o, struct loop_watch *end)
 {
 	if (o->owner->run)
-		loop_unwatch(run_loop(o->owner->run), &o->watch);
-	fd_close(&o->watch.fd);
+		loop_unwatch(run_loop(o->owner->run), end);
+	fd_close(&end->fd);
+}
+
+/* The command then learns of it as it would from the caller's own descriptor. */
+static void close_outlet(struct outlet *o)
+{
+	drop(o, &o->from);
+	drop(o, &o->to);
+	o->at = o->n = 0;
 }
 
 static void fail(struct outlet *o, const char *what, int errnum)
 {
 	struct cordon_error why;
 
-	err_set(&why, CORDON_E_IO, errnum, stage, "cannot %s the command's %s", what, names[o->to]);
+	err_set(&why, CORDON_E_IO, errnum, stage, "cannot %s the command's %s", what,
+		names[o->stream]);
 	run_break(o->owner->run, &why);
 	close_outlet(o);
 }
@@ -92,59 +124,145 @@ static void fail(struct outlet *o, const char *what, int errnum)
 static size_t within_size(const struct outlet *o, size_t n)
 {
 	uint64_t limit = o->owner->run->request->limits.file_size;
-	off_t at = lseek(o->to, 0, fcntl(o->to, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR);
+	bool appends = fcntl(o->to.fd, F_GETFL) & O_APPEND;
+	off_t at = limit && o->kind == OUTLET_FILE ?
+			   lseek(o->to.fd, 0, appends ? SEEK_END : SEEK_CUR) :
+			   -1;
 
-	if (!limit || at < 0)
+	if (at < 0)
 		return n;
 	if ((uint64_t)at >= limit)
 		return 0;
 	return n < limit - (uint64_t)at ? n : (size_t)(limit - (uint64_t)at);
 }
 
-static size_t within_output(struct outlets *all, size_t n)
+/* What the limits leave of what was read; with the first byte too many it is over. */
+static void take(struct outlet *o, size_t n)
 {
-	uint64_t limit = all->run->request->limits.output;
-	uint64_t left = limit > all->total ? limit - all->total : 0;
+	size_t fit = within_size(o, run_count_output(o->owner->run, n));
 
-	all->total += n;
-	return !limit || n < left ? n : (size_t)left;
-}
-
-static void carry(struct outlet *o, const char *bytes, size_t n)
-{
-	size_t few = within_output(o->owner, n), fit = within_size(o, few);
-	int failed = fd_write_all(o->to, bytes, fit);
-
-	if (failed) {
-		fail(o, "write", -failed);
-	} else if (fit < n) {
-		run_stop(o->owner->run, few < n ? RUN_CAUSE_output : RUN_CAUSE_file_size);
-		close_outlet(o);
-	}
+	o->at = 0;
+	o->n = fit;
+	if (o->last)
+		o->due -= n < o->due ? n : o->due;
+	if (fit == n)
+		return;
+	run_stop(o->owner->run, RUN_CAUSE_file_size); /* unless it was the output */
+	drop(o, &o->from);
 }
 
 /* One read; false when there is nothing more now or ever. */
 static bool read_some(struct outlet *o)
 {
-	char chunk[CHUNK];
-	ssize_t n;
+	size_t room = o->last && o->due < sizeof(o->bytes) ? o->due : sizeof(o->bytes);
+	ssize_t n = room ? read(o->from.fd, o->bytes, room) : 0;
+	bool more = n > 0 || (n < 0 && errno == EINTR);
 
-	if (o->watch.fd < 0)
-		return false;
-	n = read(o->watch.fd, chunk, sizeof(chunk));
 	if (n > 0)
-		carry(o, chunk, (size_t)n);
+		take(o, (size_t)n);
 	else if (n == 0)
-		close_outlet(o);
+		drop(o, &o->from);
 	else if (errno != EAGAIN && errno != EINTR)
 		fail(o, "carry", errno);
-	return n > 0 || (n < 0 && errno == EINTR);
+	return more;
 }
 
-static void ready(void *data, uint32_t events)
+/* write(2) that does not wait for a reader. */
+static ssize_t put(const struct outlet *o)
 {
+	const char *bytes = o->bytes + o->at;
+	size_t n = o->n - o->at;
+	struct pollfd room = { .fd = o->to.fd, .events = POLLOUT };
+
+	switch (o->kind) {
+	case OUTLET_FILE:
+		errno = -fd_write_all(o->to.fd, bytes, n);
+		return errno ? -1 : (ssize_t)n;
+	case OUTLET_SOCKET:
+		return send(o->to.fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	case OUTLET_PIPE:
+		return write(o->to.fd, bytes, n);
+	case OUTLET_SHARED:
+		if (poll(&room, 1, 0) > 0)
+			return write(o->to.fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
+		break;
+	}
+	errno = EAGAIN;
+	return -1;
+}
+
+static bool write_some(struct outlet *o)
+{
+	ssize_t n = put(o);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return errno == EINTR;
+	if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+		close_outlet(o);
+	else if (n < 0)
+		fail(o, "write", errno);
+	else
+		o->at += (size_t)n;
+	return n >= 0;
+}
+
+/* One read or write; false when it has to wait, or is done. */
+static bool step(struct outlet *o)
+{
+	if (o->at < o->n)
+		return write_some(o);
+	return o->from.fd >= 0 && read_some(o);
+}
+
+/* Nothing is read before what was read is written: the command waits for a slow reader. */
+static int watch(struct outlet *o, struct cordon_error *err)
+{
+	struct loop *loop = run_loop(o->owner->run);
+	bool full = o->at < o->n;
+	int r = 0;
+
+	if (!full && o->from.fd < 0)
+		close_outlet(o);
+	if (full || o->from.fd < 0)
+		loop_unwatch(loop, &o->from);
+	else
+		r = loop_watch(loop, &o->from, POLLIN, err);
+	if (r == 0 && o->to.fd >= 0 && o->kind != OUTLET_FILE)
+		r = loop_watch(loop, &o->to, full ? POLLOUT : 0, err);
+	return r;
+}
+
+static void go_on(struct outlet *o)
+{
+	struct cordon_error why;
+
+	if (watch(o, &why) < 0) {
+		run_break(o->owner->run, &why);
+		close_outlet(o);
+	}
+	if (o->to.fd < 0)
+		run_delivered(o->owner->run);
+}
+
+static void from_ready(void *data, uint32_t events)
+{
+	struct outlet *o = data;
+
 	(void)events;
-	read_some(data);
+	if (step(o) && o->at < o->n)
+		step(o);
+	go_on(o);
+}
+
+static void to_ready(void *data, uint32_t events)
+{
+	struct outlet *o = data;
+
+	if (o->at < o->n)
+		step(o);
+	else if (events & (POLLERR | POLLHUP))
+		close_outlet(o);
+	go_on(o);
 }
 
 /* --- part ------------------------------------------------------------------------ */
@@ -156,21 +274,53 @@ static int begin(struct run_part *part, struct run *run, struct cordon_error *er
 
 	all->run = run;
 	for (size_t i = 0; r == 0 && i < 2; i++)
-		if (all->at[i].watch.fd >= 0)
-			r = loop_watch(run_loop(run), &all->at[i].watch, POLLIN, err);
+		if (all->at[i])
+			r = watch(all->at[i], err);
 	return r;
+}
+
+/* What a stranger to whom the command gave its end may still write is not waited for. */
+static void note_last(struct outlet *o)
+{
+	int there = 0;
+
+	if (o->last)
+		return;
+	o->last = true;
+	if (o->from.fd >= 0 && ioctl(o->from.fd, FIONREAD, &there) == 0)
+		o->due = (size_t)there;
+}
+
+static bool has_more(struct run_part *part)
+{
+	struct outlets *all = part->data;
+	struct cordon_error why;
+	bool more = false;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct outlet *o = all->at[i];
+
+		if (!o)
+			continue;
+		note_last(o);
+		while (step(o))
+			;
+		if (watch(o, &why) < 0)
+			run_break(all->run, &why);
+		more |= o->to.fd >= 0;
+	}
+	return more && !all->run->broken;
 }
 
 static void end(struct run_part *part, struct run_result *result)
 {
 	struct outlets *all = part->data;
 
-	(void)result;
-	for (size_t i = 0; i < 2; i++) {
-		for (int reads = 0; reads < LAST_READS_MAX && read_some(&all->at[i]); reads++)
-			;
-		close_outlet(&all->at[i]);
-	}
+	if (result && all->run && has_more(part))
+		result->undelivered = true;
+	for (size_t i = 0; i < 2; i++)
+		if (all->at[i])
+			close_outlet(all->at[i]);
 }
 
 static int hand_over(struct launch *launch, int from, int to)
@@ -183,28 +333,54 @@ static int hand_over(struct launch *launch, int from, int to)
 	return 0;
 }
 
+/* Never the flags of the caller's own open file, which others share. */
+static int open_end(struct outlet *o, struct cordon_error *err)
+{
+	struct stat st;
+
+	if (fstat(o->stream, &st) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot use %s",
+			       names[o->stream]);
+	if (S_ISFIFO(st.st_mode)) {
+		o->to.fd = fd_open_pipe_again(o->stream);
+		o->kind = o->to.fd >= 0 ? OUTLET_PIPE : OUTLET_SHARED;
+	} else if (S_ISSOCK(st.st_mode)) {
+		o->kind = OUTLET_SOCKET;
+	}
+	if (o->to.fd < 0)
+		o->to.fd = fcntl(o->stream, F_DUPFD_CLOEXEC, 3);
+	return o->to.fd >= 0 ? 0 :
+			       err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot use %s",
+				       names[o->stream]);
+}
+
 static int open_outlet(struct outlet *o, struct launch *launch, bool both, struct cordon_error *err)
 {
 	autoclose int child_end = -1;
-	int failed = fd_pipe(&o->watch.fd, &child_end);
+	int failed = fd_pipe(&o->from.fd, &child_end);
 
 	if (failed)
 		return err_set(err, CORDON_E_SYSTEM, -failed, stage, "cannot create a pipe");
-	fcntl(o->watch.fd, F_SETFL, O_NONBLOCK);
-	if (hand_over(launch, child_end, o->to) < 0 ||
+	fcntl(o->from.fd, F_SETFL, O_NONBLOCK);
+	if (hand_over(launch, child_end, o->stream) < 0 ||
 	    (both && hand_over(launch, child_end, STDERR_FILENO) < 0))
 		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot hand over a pipe");
-	return 0;
+	return open_end(o, err);
 }
 
-static void set_up(struct outlets *all)
+static int add_outlet(struct arena *a, struct outlets *all, int stream, bool both,
+		      struct launch *launch, struct cordon_error *err)
 {
-	for (int i = 0; i < 2; i++)
-		all->at[i] = (struct outlet){
-			.owner = all,
-			.to = STDOUT_FILENO + i,
-			.watch = { .fd = -1, .ready = ready, .data = &all->at[i] },
-		};
+	struct outlet *o = arena_new(a, struct outlet);
+
+	if (!o)
+		return err_nomem(err, stage);
+	o->owner = all;
+	o->stream = stream;
+	o->from = (struct loop_watch){ .fd = -1, .ready = from_ready, .data = o };
+	o->to = (struct loop_watch){ .fd = -1, .ready = to_ready, .data = o };
+	all->at[stream - STDOUT_FILENO] = o;
+	return open_outlet(o, launch, both, err);
 }
 
 int outlet_make(struct arena *a, const struct part_input *in, struct run_part **ret,
@@ -221,12 +397,13 @@ int outlet_make(struct arena *a, const struct part_input *in, struct run_part **
 		return 0;
 	if (!part)
 		return err_nomem(err, stage);
-	set_up(all);
-	*part = (struct run_part){ .name = stage, .begin = begin, .end = end, .data = all };
+	*part = (struct run_part){
+		.name = stage, .begin = begin, .has_more = has_more, .end = end, .data = all
+	};
 	if (out)
-		r = open_outlet(&all->at[0], in->launch, one, err);
+		r = add_outlet(a, all, STDOUT_FILENO, one, in->launch, err);
 	if (r == 0 && errors && !one)
-		r = open_outlet(&all->at[1], in->launch, false, err);
+		r = add_outlet(a, all, STDERR_FILENO, false, in->launch, err);
 	if (r < 0)
 		end(part, NULL);
 	else

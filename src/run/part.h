@@ -9,6 +9,9 @@
  *	took	a descriptor of one of the kinds in `takes` arrived, and belongs to the
  *		part. The command is executed only after every kind of every part was
  *		taken with success (backend/handover.h).
+ *	has_more	no process of the run is left: is there something of it on its way
+ *		to somebody who is slow to take it? The part goes on in the loop, and calls
+ *		run_delivered when that may have changed. Asked more than once.
  *	end	no process of the run is left; the loop still exists, so that watches can
  *		be removed. Called exactly once when begin was called, also when begin, a
  *		hand-over or the exec failed; what the part found goes into the result.
@@ -40,6 +43,7 @@ struct run_part {
 	int (*begin)(struct run_part *part, struct run *run, struct cordon_error *err);
 	int (*took)(struct run_part *part, enum handover_kind kind, int fd,
 		    struct cordon_error *err);
+	bool (*has_more)(struct run_part *part);
 	void (*end)(struct run_part *part, struct run_result *result);
 	void *data;
 };

@@ -104,6 +104,18 @@ int run_begin_parts(struct run *run, struct cordon_error *err)
 	return failed;
 }
 
+bool run_parts_have_more(const struct run *run)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < run->n_begun; i++) {
+		struct run_part *part = run->request->parts[i];
+
+		more |= part->has_more && part->has_more(part);
+	}
+	return more;
+}
+
 void run_end_parts(struct run *run)
 {
 	while (run->n_begun > 0) {

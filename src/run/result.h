@@ -63,6 +63,7 @@ struct run_result {
 	 * (or as many as were counted), and the path of one, in the arena of the run. */
 	size_t lost;
 	const char *lost_name;
+	bool undelivered; /* output that nobody took in time is lost */
 	const char *debris; /* a directory of the run that could not be removed; or NULL */
 	/* Names that appeared although they are protected, and where they are now; in the
 	 * arena of the run. `kept` is NULL for what was left: it is not known to be the

@@ -71,6 +71,7 @@ int run_result_to_json(const struct run_result *r, json_t *object, struct cordon
 	    set_usage(r, object) &&
 	    set(object, "survivors", json_integer((json_int_t)r->survivors)) &&
 	    (!r->left || set(object, "left", json_integer((json_int_t)r->left))) &&
+	    (!r->undelivered || set(object, "undelivered", json_true())) &&
 	    (!r->n_quarantined || set_quarantined(r, object)) &&
 	    (!r->captured || set_streams(r, object)) &&
 	    ((r->cause != RUN_CAUSE_setup && !r->error.code) || set_error(&r->error, object)))

@@ -8,7 +8,7 @@
  *	        -> asked      TERM was sent to everything
  *	        -> killing    KILL is sent until nothing is left
  *
- * and the run is over, in any phase, when no process is left.
+ * and the run is over, in any phase, when no process is left and what it wrote has arrived.
  */
 #ifndef CORDON_RUN_STATE_H
 #define CORDON_RUN_STATE_H
@@ -49,11 +49,13 @@ struct run {
 	unsigned asked; /* how often cordon was sent a signal that is to end the command */
 	size_t n_begun;	      /* parts whose begin was called */
 	unsigned handed_over; /* kinds that arrived */
+	uint64_t printed;     /* bytes of output that were carried */
 	bool main_gone;
 	bool refused;	/* a process may not be killed by us */
 	bool failed;	/* result.error is why the command did not start */
 	bool broken;	/* result.error is why the supervisor cannot go on */
 	bool cause_set; /* result.cause was given to run_stop */
+	bool delivers;	/* no process is left, but what it wrote is not taken yet */
 };
 
 /* ending.c: reaps, and moves the phase on; called whenever something has ended. */
@@ -63,6 +65,11 @@ uint64_t run_grace(const struct run *run);
 /* The command goes on after the grace that a signal gave it, or was sent another: all are
  * asked, and soon killed. */
 void run_insist(struct run *run);
+/* Who has the output does not take the rest of it, and the run does not wait any longer:
+ * because of that signal, or 0. */
+void run_give_up(struct run *run, int sig);
+/* A part has brought to its place what there was. */
+void run_delivered(struct run *run);
 
 /* forward.c */
 void run_signal_set(sigset_t *ret);
@@ -77,6 +84,8 @@ void run_suspend(struct run *run);
 int run_begin_parts(struct run *run, struct cordon_error *err);
 /* 0 when everything that parts take has been handed over. */
 int run_parts_complete(const struct run *run, struct cordon_error *err);
+/* Is something of the run still on its way to who takes it? */
+bool run_parts_have_more(const struct run *run);
 void run_end_parts(struct run *run); /* accepts a run in which none began */
 
 /* limits.c: ceilings the kernel holds, and the timers for those it does not. */
@@ -84,5 +93,9 @@ void run_end_parts(struct run *run); /* accepts a run in which none began */
 void run_open_cgroup(struct run *run);
 size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret);
 void run_start_limits(struct run *run);
+/* For output that passes through: how much of n more bytes the limit leaves room for. The
+ * run is ended where that is not all. */
+size_t run_count_output(struct run *run, size_t n);
+void run_output_passed(struct run *run);
 
 #endif

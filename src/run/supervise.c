@@ -132,7 +132,7 @@ static void process_reaped(void *data, const siginfo_t *info, const struct rusag
 
 static void output_limit_passed(void *data)
 {
-	run_stop(data, RUN_CAUSE_output);
+	run_output_passed(data);
 }
 
 static void violation_seen(void *data, const struct violation *v)

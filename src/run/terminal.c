@@ -48,7 +48,6 @@ struct terminal {
 	struct loop_watch typed, shown, master, stops;
 	struct loop_timer foreground;
 	struct relay in, out;
-	uint64_t printed; /* bytes the command's terminal gave */
 	char shown_last[SHOWN_BYTES];
 	size_t shown_n;
 	struct run_teller *teller; /* NULL: none */
@@ -350,11 +349,8 @@ static bool take_shown(struct terminal *t, bool *ended)
 /* With capture the streams are counted where they are kept. */
 static void count_printed(struct terminal *t, size_t n)
 {
-	const struct run_request *q = t->run->request;
-
-	t->printed += n;
-	if (!q->capture && q->limits.output && t->printed > q->limits.output)
-		run_stop(t->run, RUN_CAUSE_output);
+	if (!t->run->request->capture)
+		run_count_output(t->run, n);
 }
 
 /* The kernel gives a page at a time: as many as there are, then one write. */

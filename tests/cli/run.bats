@@ -73,8 +73,6 @@ needs_backend() {
 		fail "hosts" "$(outcome)"
 	run --separate-stderr cordon run --deny '*.pem' true
 	[[ $status -eq 0 || $stderr == *"hint: "*"name the paths"* ]] || fail "glob" "$(outcome)"
-	run -0 --separate-stderr cordon run --output 10 true
-	[[ $stderr == *"--capture with --result FILE, or --json, lets it"* ]] || fail "output" "$(outcome)"
 }
 
 @test "what a grant is to make need not be there, what a file for many projects names neither" {
