@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the first reason to end to an empty process tree. */
+#include <poll.h>
+
 #include "run/state.h"
 
 #include "run/terminal.h"
@@ -207,10 +209,19 @@ void run_insist(struct run *run)
 	ask_all(run, short_grace(run));
 }
 
+bool run_is_beginning(const struct run *run)
+{
+	struct pollfd outcome = { .fd = run->main.error_fd, .events = POLLIN };
+
+	return !run->main_gone && outcome.fd >= 0 && poll(&outcome, 1, 0) == 0;
+}
+
 void run_stop(struct run *run, enum run_cause cause)
 {
+	bool at_once = ends_at_once(cause) || run_is_beginning(run);
+
 	set_cause(run, cause);
-	if (ends_at_once(cause) && run->phase < RUN_PHASE_killing)
+	if (at_once && run->phase < RUN_PHASE_killing)
 		kill_all(run);
 	else if (run->phase < RUN_PHASE_asked)
 		ask_all(run, run_grace(run));

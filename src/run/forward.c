@@ -167,6 +167,10 @@ static void count_request(struct run *run, int sig, bool by_terminal)
 	if (!asks_to_end(run, sig, by_terminal))
 		return;
 	run->asked++;
+	if (run_is_beginning(run)) {
+		run_stop(run, RUN_CAUSE_signal);
+		return;
+	}
 	if (run->asked > 1 || run->main_gone) {
 		run_insist(run);
 		return;

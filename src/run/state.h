@@ -62,6 +62,9 @@ struct run {
 void run_progress(struct run *run);
 /* Between asking and killing, in milliseconds. */
 uint64_t run_grace(const struct run *run);
+/* The command is not executed yet: there is nobody who could act on a request to end, and
+ * what is started after it would not know of it. */
+bool run_is_beginning(const struct run *run);
 /* The command goes on after the grace that a signal gave it, or was sent another: all are
  * asked, and soon killed. */
 void run_insist(struct run *run);

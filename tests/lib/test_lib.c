@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cordon/cordon.h>
@@ -17,6 +18,7 @@
 #include "skip.h"
 
 #define CEILING_MS 30000
+#define GRACE_MS 1900 /* a little less than is given a command that runs */
 
 /* In the caller's home: what is refused to a user by ordinary permissions is no violation,
  * and temporary places are private. */
@@ -404,20 +406,32 @@ Test(lib, cancel_from_a_callback)
 	cordon_run_free(seen.run);
 }
 
-/* Together with the request, before anything was started. */
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Together with the request, before anything was started, and soon after it: at once, for
+ * there is nobody yet to whom time could be given. */
 Test(lib, cancel_at_once)
 {
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 8; i++) {
 		struct seen seen = { 0 };
 		struct cordon_request q = request_for("sleep 1000", &seen);
+		int64_t began = now_ms();
 
 		start(&q, &seen);
+		usleep((useconds_t)i * 500);
 		cr_assert_eq(cordon_run_cancel(seen.run, &err), 0);
 		cr_assert_eq(cordon_run_cancel(seen.run, &err), 0);
 		cr_assert_eq(cordon_run_wait(seen.run, CEILING_MS, &err), 0, "%d: %s", i,
 			     err.message);
 		cr_assert_neq(cordon_result_cause(cordon_run_result(seen.run)),
 			      CORDON_CAUSE_exited);
+		cr_assert_lt(now_ms() - began, GRACE_MS, "%d", i);
 		cordon_run_free(seen.run);
 	}
 }
