@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import stat
+import struct
 import sys
 import threading
 
@@ -325,6 +326,16 @@ def umasks():
         do(f"umask {mask:o} file", lambda: opened(f"u{mask}", os.O_WRONLY | os.O_CREAT, 0o666))
         do(f"umask {mask:o} directory", lambda: os.mkdir(f"ud{mask}") or mode_of(f"ud{mask}"))
         do(f"umask {mask:o} fifo", lambda: os.mkfifo(f"uf{mask}") or mode_of(f"uf{mask}"))
+    # A directory's own list of rights counts instead of the umask, which says nothing then.
+    os.mkdir("acl")
+    rights = b"".join(struct.pack("<HHI", tag, allowed, 2**32 - 1)
+                      for tag, allowed in ((1, 7), (4, 7), (32, 5)))
+    do("default acl", lambda: os.setxattr("acl", "system.posix_acl_default",
+                                          struct.pack("<I", 2) + rights))
+    os.umask(0o077)
+    do("acl file", lambda: opened("acl/file", os.O_WRONLY | os.O_CREAT, 0o666))
+    do("acl directory", lambda: os.mkdir("acl/dir") or mode_of("acl/dir"))
+    do("acl fifo", lambda: os.mkfifo("acl/fifo") or mode_of("acl/fifo"))
     os.umask(0o022)
 
 
