@@ -2,10 +2,11 @@
 /*
  * What the kernel alone takes for being told of calls: runs a command whose calls wait as
  * they do under `report = writes`, reads the path of each and lets it go on. No sandbox,
- * no judgement, no loop of events: a guard cannot cost less than this. With --exact all
- * calls wait that a broker carries out, and a broker cannot cost less than that.
+ * no judgement, no loop of events: a guard cannot cost less than this. With --all every open
+ * waits, as under `report = all`. With --exact all calls wait that a broker carries out, and a
+ * broker cannot cost less than that.
  *
- * usage: bench-floor [--exact] COMMAND [ARGUMENT...]
+ * usage: bench-floor [--all | --exact] COMMAND [ARGUMENT...]
  */
 #include <err.h>
 #include <errno.h>
@@ -78,20 +79,30 @@ static bool let_one_go_on(int listener)
 	return true;
 }
 
+/* What waits, by the first argument; *ret_n: how many arguments said so. */
+static enum seccomp_filter filter_of(int argc, char **argv, int *ret_n)
+{
+	*ret_n = 1;
+	if (argc > 1 && strcmp(argv[1], "--exact") == 0)
+		return SECCOMP_FILTER_notify_exact;
+	if (argc > 1 && strcmp(argv[1], "--all") == 0)
+		return SECCOMP_FILTER_notify_all;
+	*ret_n = 0;
+	return SECCOMP_FILTER_notify_writes;
+}
+
 int main(int argc, char **argv)
 {
-	bool exact = argc > 1 && strcmp(argv[1], "--exact") == 0;
-	int pair[2], listener, status;
+	int pair[2], listener, status, options;
+	enum seccomp_filter filter = filter_of(argc, argv, &options);
 	pid_t child;
 
-	if (argc < 2 + exact)
-		errx(2, "usage: bench-floor [--exact] COMMAND [ARGUMENT...]");
+	if (argc < 2 + options)
+		errx(2, "usage: bench-floor [--all | --exact] COMMAND [ARGUMENT...]");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 || (child = fork()) < 0)
 		err(1, "cannot start");
 	if (child == 0)
-		return become(argv + 1 + exact,
-			      exact ? SECCOMP_FILTER_notify_exact : SECCOMP_FILTER_notify_writes,
-			      pair[1]);
+		return become(argv + 1 + options, filter, pair[1]);
 	listener = take_listener(child, pair[0]);
 	while (let_one_go_on(listener))
 		;
