@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/advise.h"
 #include "cli/git_hints.h"
@@ -241,6 +242,18 @@ static void print_proxied(struct buf *b, const struct run_result *result)
 	}
 }
 
+/* A list that explains a failure and cannot be whole says so. */
+static void say_unseen(const struct ending *e, const struct run_result *result)
+{
+	bool captured = opts_given(e->o, OPTION_CAPTURE) || opts_given(e->o, OPTION_JSON) ||
+			e->o->caller;
+
+	if (violations_count(e->violations) && result->exit_code > 0 && !captured &&
+	    !result->shown.n && !isatty(STDERR_FILENO) &&
+	    policy_number(e->explainer.setup.plan->policy, KEY_REPORT) == REPORT_WRITES)
+		out_note(e->o, "reads were not observed; --report all does that");
+}
+
 void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
@@ -255,6 +268,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 	print_proxied(&b, result);
 	changes_print(&b, &e->changes);
 	say_lines(e, &b);
+	say_unseen(e, result);
 	say_powerless(e, result);
 	say_full(e, result);
 	say_lost(e, result);

@@ -259,6 +259,16 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	assert_json '.violations == []'
 }
 
+@test "a failed command whose output is not seen: that reads were not observed is said" {
+	run --separate-stderr cordon run -- sh -c 'echo x >>~/.bashrc'
+	sentence "reads were not observed; --report all does that"
+	for words in '--report all -- false' '-- true' '--json -- false'; do
+		# shellcheck disable=SC2086 # the words are separate
+		run --separate-stderr cordon run ${words%-- *} -- sh -c "echo x >>~/.bashrc; ${words##*-- }"
+		quiet_about "not observed"
+	done
+}
+
 @test "no advice where ordinary permissions decide" {
 	is_root && skip "root is refused nothing"
 	inside moderate 'cat /etc/shadow; touch /usr/x'
