@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon shell: cordon run of the user's shell, with a prompt that tells where one is. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "fmt/located.h"
@@ -28,8 +30,39 @@ static bool is_called(const char *shell, const char *name)
 	return strcmp(strrchr(shell, '/') + 1, name) == 0;
 }
 
+/* Where zsh finds the start file that marks its prompt (zsh/zshenv): beside this program, as in
+ * a build, or where it is installed; or NULL. */
+static const char *zsh_directory(struct arena *a)
+{
+	const char *installed = CORDON_LIBEXEC "/zsh";
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
+	const char *beside = NULL, *file = NULL;
+
+	if (n > 0 && n < (ssize_t)sizeof(self))
+		beside = arena_printf(a, "%.*s/zsh",
+				      STR_ARG(path_parent((struct str){ self, (size_t)n })));
+	if (beside)
+		file = arena_printf(a, "%s/.zshenv", beside);
+	if (file && access(file, R_OK) == 0)
+		return beside;
+	return access(CORDON_LIBEXEC "/zsh/.zshenv", R_OK) == 0 ? installed : NULL;
+}
+
+static int mark_zsh(struct arena *a)
+{
+	const char *before = getenv("ZDOTDIR"), *place = zsh_directory(a);
+
+	if (!place)
+		return 0;
+	if (before && setenv("ZDOTDIR_BEFORE_CORDON", before, 1) < 0)
+		return -1;
+	return setenv("ZDOTDIR", place, 1);
+}
+
 /* bash has its prompt from its start files and asks PROMPT_COMMAND before each; fish has a
- * function for it (shell_argv); others take PS1 from the environment. */
+ * function for it (shell_argv); zsh a start file of ours; others take PS1 from the
+ * environment. */
 static int mark_prompt(struct arena *a, const char *shell)
 {
 	const char *before = getenv("PROMPT_COMMAND");
@@ -40,6 +73,8 @@ static int mark_prompt(struct arena *a, const char *shell)
 
 	if (is_called(shell, "bash"))
 		return command ? setenv("PROMPT_COMMAND", command, 1) : -1;
+	if (is_called(shell, "zsh") && mark_zsh(a) < 0)
+		return -1;
 	return setenv("PS1", geteuid() ? MARK "$ " : MARK "# ", 1);
 }
 

@@ -323,6 +323,24 @@ stops_with_all() {
 	seen '^status 5$'
 }
 
+@test "cordon shell marks the prompt of zsh, whose start files are read as ever" {
+	works native
+	command -v zsh >/dev/null || must_or_skip "no zsh"
+	mkdir "$HOME/z"
+	printf 'precmd() { PS1="mine> "; }\nRC=read\n' | tee "$HOME/.zshrc" >"$HOME/z/.zshrc"
+	echo 'ENVED=yes' | tee "$HOME/.zshenv" >"$HOME/z/.zshenv"
+	local where
+	for where in '' "ZDOTDIR=$HOME/z"; do
+		say "clear; $where SHELL=\$(command -v zsh) \$CORDON shell --allow-read $HOME"
+		last '^\(cordon\) mine> ?$'
+		say 'echo "=$RC$ENVED$ZDOTDIR="'
+		seen "^=readyes${where#ZDOTDIR=}=\$"
+		last '^\(cordon\) mine> ?$'
+		say 'exit 5'
+		last 'out> ?$'
+	done
+}
+
 @test "cordon shell --watch tells at once" {
 	works native
 	say 'SHELL=/bin/bash $CORDON shell --watch'
