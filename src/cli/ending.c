@@ -142,12 +142,41 @@ void ending_compare(struct ending *e)
 		e->changes = (struct changes){ .asked = true, .incomplete = true };
 }
 
-void ending_infer(struct ending *e, const struct run_result *result)
+/* Limits that end nothing but make calls fail: what the program then says is all there is
+ * to see. One that took it well said nothing. */
+static void infer_limits(const struct ending *e, const struct str *texts, size_t n,
+			 struct run_result *result)
+{
+	static const enum key keys[RUN_LIMITS_MET_MAX] = { KEY_FILES, KEY_FILE_SIZE, KEY_PROCS };
+	const struct policy *policy = e->explainer.setup.plan->policy;
+
+	if (result->cause != RUN_CAUSE_exited)
+		return;
+	for (size_t k = 0; k < RUN_LIMITS_MET_MAX; k++)
+		for (size_t i = 0; policy_number(policy, keys[k]) && i < n; i++)
+			if (infer_is_limited(texts[i], keys[k])) {
+				result->limits_met[result->n_limits_met++] = key_rows[keys[k]].name;
+				break;
+			}
+}
+
+void ending_infer(struct ending *e, struct run_result *result)
 {
 	struct str texts[] = { buf_str(&result->err.text), buf_str(&result->out.text),
 			       buf_str(&result->shown) };
+	size_t n = sizeof(texts) / sizeof(texts[0]);
 
-	infer(e, texts, sizeof(texts) / sizeof(texts[0]));
+	infer(e, texts, n);
+	infer_limits(e, texts, n, result);
+}
+
+static void say_limits(const struct ending *e, const struct run_result *result)
+{
+	for (size_t i = 0; i < result->n_limits_met; i++)
+		out_note(e->o,
+			 "hint: by what it printed the command seems to have met %s, which ends "
+			 "nothing but lets calls fail",
+			 result->limits_met[i]);
 }
 
 static bool is_powerless(const struct ending *e, const struct run_result *result)
@@ -271,6 +300,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 	say_unseen(e, result);
 	say_powerless(e, result);
 	say_full(e, result);
+	say_limits(e, result);
 	say_lost(e, result);
 	git_hints_say(&e->explainer, e->violations, result);
 }

@@ -41,7 +41,7 @@ void ending_close(struct ending *e); /* accepts a zeroed one */
 /* After the run: compares what is there, with --changes. */
 void ending_compare(struct ending *e);
 /* Looks for refusals in captured output, where the policy has it reported. */
-void ending_infer(struct ending *e, const struct run_result *result);
+void ending_infer(struct ending *e, struct run_result *result);
 /* A few sentences on standard error; not with --quiet. */
 void ending_say(const struct ending *e, const struct run_result *result);
 /* For `cordon explain --last`; nothing when nothing was refused. */

@@ -361,6 +361,25 @@ static const struct str powerless_words[] = {
 #undef INFER_POWERLESS
 };
 
+static const struct {
+	struct str words;
+	enum key key;
+} limits[] = {
+#define INFER_LIMIT(words, key) { STR(words), KEY_##key },
+#include "report/infer.def"
+#undef INFER_LIMIT
+};
+
+bool infer_is_limited(struct str text, enum key key)
+{
+	if (text.n > INFER_BYTES_MAX)
+		text = str_skip(text, text.n - INFER_BYTES_MAX);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (limits[i].key == key && find_words(text, limits[i].words) < text.n)
+			return true;
+	return false;
+}
+
 bool infer_is_full(struct str text)
 {
 	static const char words[] = "No space left on device";

@@ -29,6 +29,8 @@ void infer_text(struct infer *in, struct str text);
 
 /* Does some program complain that it has no more rights than its caller? */
 bool infer_is_powerless(struct str text);
+/* Does a program say that it met the limit of this key? */
+bool infer_is_limited(struct str text, enum key key);
 /* Does a program say that a file system is full? */
 bool infer_is_full(struct str text);
 

@@ -25,6 +25,8 @@ enum run_cause {
 
 #define RUN_QUARANTINED_MAX 16 /* more are kept, and not named */
 
+#define RUN_LIMITS_MET_MAX 3
+
 #define RUN_HOSTS_MAX 256 /* more are counted, and not named */
 
 /* A listed host that was connected to. */
@@ -64,6 +66,9 @@ struct run_result {
 	size_t lost;
 	const char *lost_name;
 	bool undelivered; /* output that nobody took in time is lost */
+	/* Keys of limits that, by what was printed, made calls fail. */
+	const char *limits_met[RUN_LIMITS_MET_MAX];
+	size_t n_limits_met;
 	const char *debris; /* a directory of the run that could not be removed; or NULL */
 	/* Names that appeared although they are protected, and where they are now; in the
 	 * arena of the run. `kept` is NULL for what was left: it is not known to be the

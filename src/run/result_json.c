@@ -60,6 +60,16 @@ static bool set_quarantined(const struct run_result *r, json_t *object)
 	return fine;
 }
 
+static bool set_limits_met(const struct run_result *r, json_t *object)
+{
+	json_t *list = json_array();
+	bool fine = set(object, "limits_met", list);
+
+	for (size_t i = 0; fine && i < r->n_limits_met; i++)
+		fine = json_array_append_new(list, json_string(r->limits_met[i])) == 0;
+	return fine;
+}
+
 int run_result_to_json(const struct run_result *r, json_t *object, struct cordon_error *err)
 {
 	bool exited = r->exit_code >= 0;
@@ -72,6 +82,7 @@ int run_result_to_json(const struct run_result *r, json_t *object, struct cordon
 	    set(object, "survivors", json_integer((json_int_t)r->survivors)) &&
 	    (!r->left || set(object, "left", json_integer((json_int_t)r->left))) &&
 	    (!r->undelivered || set(object, "undelivered", json_true())) &&
+	    (!r->n_limits_met || set_limits_met(r, object)) &&
 	    (!r->n_quarantined || set_quarantined(r, object)) &&
 	    (!r->captured || set_streams(r, object)) &&
 	    ((r->cause != RUN_CAUSE_setup && !r->error.code) || set_error(&r->error, object)))

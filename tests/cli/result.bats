@@ -72,6 +72,22 @@ holds() {
 	[ -z "$stderr" ] || fail "stderr should be empty" "$(outcome)"
 }
 
+@test "limits that only make calls fail are named by what the command printed" {
+	command -v python3 >/dev/null || must_or_skip "no python3"
+	run -1 cordon run -q --json --files 32 -- python3 -c 'f = [open("/dev/null") for i in range(99)]'
+	assert_json '.stderr | contains("Too many open files")'
+	valid
+	assert_json '.cause == "exited" and .limits_met == ["limits.files"]'
+	run cordon run -q --json --file-size 1K -- \
+		python3 -c 'f = open("f", "w"); f.write("x" * 5000); f.close()'
+	assert_json '.limits_met == ["limits.file_size"]'
+	run -0 cordon run -q --json -- echo Too many open files
+	assert_json 'has("limits_met") | not'
+	run -1 --separate-stderr cordon run --json --files 32 -- \
+		python3 -c 'f = [open("/dev/null") for i in range(99)]'
+	[[ $stderr == *"seems to have met limits.files"* ]] || fail "$(outcome)"
+}
+
 @test "--capture keeps the output for the result" {
 	run -0 cordon run -q --capture --result r echo hello
 	assert_output ""
