@@ -58,9 +58,43 @@ static const char *new_repository(const struct hints *h, struct str object)
 		return NULL;
 	if (exists(h, git, "."))
 		return "the new repository in the workdir is half made, for its hooks would run "
-		       "outside; 'git init', outside, completes it";
+		       "outside; 'git init', outside, completes it, or inside, with all of "
+		       "--allow-write .git/hooks --allow-write .git/branches "
+		       "--allow-write .git/config";
 	return "a repository is not made in the workdir itself, for its hooks would run outside; "
 	       "do that outside, or in a directory below";
+}
+
+/* What is printed with each refusal leads only to the next one. */
+static const char *global_configuration(const struct hints *h, struct str object)
+{
+	bool is_lock = str_eq(path_last(object), STR(".gitconfig.lock"));
+
+	if (!str_eq(path_parent(object), h->places->home) ||
+	    (!is_lock && !str_eq(path_last(object), STR(".gitconfig"))))
+		return NULL;
+	return "'git config --global' needs two: --allow-write ~, where git makes a lock, and "
+	       "--allow-write ~/.gitconfig; that opens your whole home, so do it outside";
+}
+
+/* A push to a repository on this machine writes all over it. */
+static const char *other_repository(const struct hints *h, struct str object)
+{
+	struct str dir = path_parent(object);
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	while (dir.n > 1 && !(exists(h, dir, "HEAD") && exists(h, dir, "objects") &&
+			      exists(h, dir, "refs")))
+		dir = path_parent(dir);
+	if (dir.n <= 1 || str_eq(dir, h->common) || str_eq(dir, h->places->git_dir))
+		return NULL;
+	out_shell_quote(&b, dir);
+	return b.failed ? NULL :
+			  arena_printf(h->e->opts->arena,
+				       "git writes to several places of another repository; "
+				       "--allow-write %s lets it (its hooks, which run there, can "
+				       "be changed then, too)",
+				       b.p);
 }
 
 typedef const char *hint_fn(const struct hints *h, struct str object);
@@ -103,7 +137,8 @@ static void say_unseen(const struct hints *h, const struct run_result *result)
 void git_hints_say(const struct explainer *e, const struct violations *violations,
 		   const struct run_result *result)
 {
-	static hint_fn *const hints[] = { worktree_remove, configuration, new_repository };
+	static hint_fn *const hints[] = { worktree_remove, configuration, new_repository,
+					  global_configuration, other_repository };
 	const struct places *places = &e->setup.situation.policy->places;
 	struct hints h = {
 		.e = e,

@@ -103,6 +103,15 @@ static int check_visible(const struct plan *plan, struct str path, const char *p
 			STR_ARG(op->path));
 }
 
+/* Are loader and libraries there? */
+static bool shows_runtime(const struct policy *policy)
+{
+	struct decision d;
+
+	return policy_allows(policy, POLICY_READ, STR("/usr/lib"), &d) &&
+	       policy_allows(policy, POLICY_EXEC, STR("/usr/bin"), &d);
+}
+
 /* What the policy says of executing the program; the kernel says it again later, but
  * not as clearly. */
 static int check_program(const struct situation *s, struct arena *a, const struct plan *plan,
@@ -136,9 +145,12 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 	/* A program that may not even be read needs its loader and libraries too. */
 	if (!d.exec_rule && d.data == ACCESS_NONE)
 		return err_hint(err,
-				"it needs its loader and libraries: --allow-read @runtime "
-				"--allow-exec @system-exec; elsewhere also --allow-read and "
-				"--allow-exec of its path");
+				"%s--allow-read %.*s --allow-exec %.*s",
+				shows_runtime(s->policy) ? "" :
+							   "--allow-read @runtime --allow-exec "
+							   "@system-exec for its loader and "
+							   "libraries, then ",
+				STR_ARG(real), STR_ARG(real));
 	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
 			program);
 }
