@@ -447,9 +447,8 @@ static int judge_refused(struct guard *g, const struct seccomp_notif *call)
 	return answer;
 }
 
-static int judge(void *data, const struct seccomp_notif *call)
+static int judge_call(struct guard *g, const struct seccomp_notif *call)
 {
-	struct guard *g = data;
 	struct request *q = &g->request;
 	bool had_root = g->view.root >= 0;
 	int verdict = 0;
@@ -472,6 +471,15 @@ static int judge(void *data, const struct seccomp_notif *call)
 	if (!had_root && g->view.root >= 0 && !notify_waits(&g->notify, call))
 		fd_close(&g->view.root);
 	return verdict;
+}
+
+static int judge(void *data, const struct seccomp_notif *call)
+{
+	struct guard *g = data;
+	int verdict = judge_call(g, call);
+
+	/* Whoever waits for the caller does nothing more, either. */
+	return run_is_killed(g->run) ? NOTIFY_LEFT : verdict;
 }
 
 /* --- the part ------------------------------------------------------------------- */

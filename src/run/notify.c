@@ -141,7 +141,8 @@ static bool serve_one(struct notify *n)
 		return false;
 	verdict = n->judge(n->data, &in.call);
 	notify_came(&n->pace, n->watch.fd, &in.call);
-	answer(n, in.call.id, verdict);
+	if (verdict != NOTIFY_LEFT)
+		answer(n, in.call.id, verdict);
 	notify_went(&n->pace, n->watch.fd);
 	return n->loop;
 }

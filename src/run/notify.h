@@ -4,7 +4,8 @@
  * here until they are answered, one at a time.
  *
  * Whoever judges a call returns 0 to let the kernel carry it out, the errno with which it
- * fails, or NOTIFY_DONE: it has been done, and the call returns 0. A call that has gone
+ * fails, NOTIFY_DONE: it has been done, and the call returns 0, or NOTIFY_LEFT: it waits
+ * until its process is killed. A call that has gone
  * meanwhile (its process was killed) is nobody's concern. Any other trouble with the
  * listener is final: it is closed, upon which every call that waits or comes later fails
  * with ENOSYS, and `broke` is called, which must end the run.
@@ -61,6 +62,7 @@ void notify_went(struct notify_pace *p, int listener);
 /* --- the supervisor's ------------------------------------------------------------- */
 
 #define NOTIFY_DONE (-1)
+#define NOTIFY_LEFT (-2)
 
 struct notify {
 	/* Set by the owner before notify_open. */

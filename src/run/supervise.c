@@ -43,6 +43,11 @@ struct violations *run_violations(struct run *run)
 	return run->request->violations;
 }
 
+bool run_is_killed(const struct run *run)
+{
+	return run->phase == RUN_PHASE_killing;
+}
+
 /* A refused hand-over is known before the child says that it was refused. */
 static void read_outcome(struct run *run)
 {

@@ -112,6 +112,8 @@ struct loop *run_loop(struct run *run);
 void run_stop(struct run *run, enum run_cause cause);
 /* Where what watches along notes a refusal; may be NULL, which violations_add accepts. */
 struct violations *run_violations(struct run *run);
+/* Is everything of it being killed? */
+bool run_is_killed(const struct run *run);
 /* Output is not read, or read again: for a sink that cannot keep up. */
 void run_pause_output(struct run *run, bool pause);
 /* A helper that a part has started: no part of the run, and the part's to end. */
