@@ -95,4 +95,7 @@
 #define MFD_NOEXEC_SEAL 8 /* 6.3 */
 #endif
 
+/* An enumerator in newer headers, so it has a name of its own here. */
+#define LINUX_IFLA_GSO_IPV4_MAX_SIZE 63 /* 6.3 */
+
 #endif

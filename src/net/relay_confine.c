@@ -28,8 +28,6 @@ static const int allowed[] = {
 	__NR_read,
 	__NR_write,
 	__NR_close,
-	__NR_splice,
-	__NR_pipe2,
 	__NR_fcntl,
 	__NR_epoll_ctl,
 	__NR_epoll_pwait,

@@ -98,26 +98,33 @@ enum relay_says relay_proxy_says(int fd, size_t *seen, unsigned *ret_status);
 
 /* --- relay_pump.c: bytes from one socket to another -------------------------------- */
 
-struct relay_pipe;
+struct relay_piece;
 
-struct relay_pipes {
-	struct relay_pipe *spare;
-	size_t n_large;
-	uint64_t left; /* how many bytes may still be moved */
-	bool spent;    /* and there were more */
+struct relay_spare {
+	struct relay_piece *first;
+	size_t n;
+};
+
+struct relay_pieces {
+	struct relay_spare spare[2]; /* small ones, large ones */
+	size_t n_large;		     /* that flows have */
+	uint64_t left;		     /* how many bytes may still be moved */
+	bool spent;		     /* and there were more */
 };
 
 struct relay_flow {
 	int from, to;
-	struct relay_pipe *pipe; /* while it holds something */
-	size_t held;
-	bool ended; /* nothing more comes */
-	bool over;  /* and all of it went */
+	struct relay_piece *piece; /* while it holds something */
+	size_t held, at;	   /* of which so much, from there on */
+	bool bulk;		   /* much comes at once */
+	bool ended;		   /* nothing more comes */
+	bool over;		   /* and all of it went */
 	uint64_t bytes;
 };
 
+void relay_flow_begin(struct relay_flow *flow, int from, int to);
 /* Moves what can be moved without waiting. False: the connection is broken. */
-bool relay_flow_run(struct relay_pipes *pipes, struct relay_flow *flow);
-void relay_flow_drop(struct relay_pipes *pipes, struct relay_flow *flow);
+bool relay_flow_run(struct relay_pieces *pieces, struct relay_flow *flow);
+void relay_flow_drop(struct relay_pieces *pieces, struct relay_flow *flow);
 
 #endif

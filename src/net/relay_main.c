@@ -27,8 +27,8 @@
 #define DIAL_MS 10000
 /* A proxy answers when it has connected. */
 #define PROXY_MS 60000
-/* Two sockets each; and pipes for some, the servers, the rest. */
-#define FDS_EACH 4
+/* Two sockets each, three of what is published; and the servers, the rest. */
+#define FDS_EACH 3
 #define FDS_BESIDE 64
 
 struct relay {
@@ -38,7 +38,7 @@ struct relay {
 	VEC(struct host) literals, denied;
 	int routes;
 	struct relay_setup setup;
-	struct relay_pipes pipes;
+	struct relay_pieces pieces;
 	struct connection *first;
 	size_t n_connections, connections_max;
 };
@@ -98,8 +98,8 @@ static void finish(struct connection *c, bool broken)
 	memcpy(r.other, c->other, sizeof(r.other));
 	relay_lookup_stop(&c->lookup);
 	loop_clear_timer(relay->loop, &c->timer);
-	relay_flow_drop(&relay->pipes, &c->up);
-	relay_flow_drop(&relay->pipes, &c->down);
+	relay_flow_drop(&relay->pieces, &c->up);
+	relay_flow_drop(&relay->pieces, &c->down);
 	close_end(relay, &c->inside, broken);
 	close_end(relay, &c->outside, broken);
 	for (size_t i = 0; i < RELAY_FDS_MAX - 1; i++)
@@ -155,14 +155,14 @@ static bool check_name(struct connection *c)
 static void move(void *data, uint32_t events)
 {
 	struct connection *c = data;
-	struct relay_pipes *pipes = &c->relay->pipes;
+	struct relay_pieces *pieces = &c->relay->pieces;
 
 	(void)events;
-	if (!check_name(c) || (!c->checking && !relay_flow_run(pipes, &c->up)) ||
-	    !relay_flow_run(pipes, &c->down) ||
+	if (!check_name(c) || (!c->checking && !relay_flow_run(pieces, &c->up)) ||
+	    !relay_flow_run(pieces, &c->down) ||
 	    !watch_end(c, &c->inside, &c->up, &c->down) ||
 	    !watch_end(c, &c->outside, &c->down, &c->up)) {
-		if (pipes->spent)
+		if (pieces->spent)
 			c->outcome = RELAY_SPENT;
 		fail(c);
 		return;
@@ -177,8 +177,8 @@ static void begin_moving(struct connection *c)
 	c->seen = 0;
 	c->checking = !c->request.published && c->request.target.kind == HOST_NAME &&
 		      !host_is_local(&c->request.target);
-	c->up = (struct relay_flow){ .from = c->inside.fd, .to = c->outside.fd };
-	c->down = (struct relay_flow){ .from = c->outside.fd, .to = c->inside.fd };
+	relay_flow_begin(&c->up, c->inside.fd, c->outside.fd);
+	relay_flow_begin(&c->down, c->outside.fd, c->inside.fd);
 	c->inside.ready = c->outside.ready = move;
 	move(c, 0);
 }
@@ -433,7 +433,7 @@ static void no_room(struct relay *relay, const struct relay_request *q, int *fds
 {
 	struct loop_watch end = { .fd = fds[0] };
 	struct relay_report r = { .id = q->id,
-				  .outcome = relay->pipes.spent ? RELAY_SPENT : RELAY_NO_ROOM };
+				  .outcome = relay->pieces.spent ? RELAY_SPENT : RELAY_NO_ROOM };
 
 	close_end(relay, &end, true);
 	for (size_t i = 1; i < RELAY_FDS_MAX; i++)
@@ -445,7 +445,7 @@ static void add_connection(struct relay *relay, const struct relay_request *q, i
 {
 	struct connection *c = NULL;
 
-	if (relay->n_connections < relay->connections_max && !relay->pipes.spent)
+	if (relay->n_connections < relay->connections_max && !relay->pieces.spent)
 		c = calloc(1, sizeof(*c));
 	if (!c) {
 		no_room(relay, q, fds);
@@ -598,7 +598,7 @@ static int take_setup(struct relay *relay, struct cordon_error *err)
 	if (n != (ssize_t)sizeof(relay->setup))
 		return err_set(err, CORDON_E_INIT, n < 0 ? errno : 0, RELAY_PROGRAM,
 			       "nobody says what it is for");
-	relay->pipes.left = relay->setup.traffic ? relay->setup.traffic : UINT64_MAX;
+	relay->pieces.left = relay->setup.traffic ? relay->setup.traffic : UINT64_MAX;
 	return 0;
 }
 

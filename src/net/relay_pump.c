@@ -1,82 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moving bytes without looking at them: from a socket into a pipe and from there into the
- * other socket, so that the kernel hands over pages. A flow owns a pipe only while the
- * receiver is slower than the sender; that is also the back-pressure, for nothing more is
- * taken while something is held.
+ * Moving bytes without looking at them: received into a piece of memory and sent from it.
+ * A flow owns a piece only while the receiver is slower than the sender; that is also the
+ * back-pressure, for nothing more is taken while something is held.
+ *
+ * They are copied, not spliced through a pipe, because that is faster. For splice the
+ * kernel handles every page by itself, at the price of copying it; pages that are held
+ * for long come back cold to those who sent them, and do not add up to the large packets
+ * that the network inside takes (backend/linux/egress.c). bench/run has the figures.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "net/relay_in.h"
 
-/* What is moved at once. A pipe has a place for each page, and one place takes a run of
- * pages: more fits than its size says. A few pipes are large, which makes long transfers
- * a fifth faster; all of them would use up what a user may have in pipes, and hold much
- * memory for those who do not read. */
-#define LARGE_PIPES 8
-#define LARGE_PIPE_BYTES (1 << 20)
-#define LARGE_BYTES ((size_t)4 << 20)
-#define BYTES ((size_t)256 << 10)
+/* What is moved at once: a large piece stays in a processor's cache, and only flows that
+ * fill a small one get it, a few at a time, so that those who do not read hold little. */
+#define BYTES ((size_t)32 << 10)
+#define LARGE_BYTES ((size_t)256 << 10)
+#define LARGE_PIECES 64
+#define SPARE_PIECES 8
 /* In one go, so that other connections have their turn. */
 #define ROUNDS 4
 
-struct relay_pipe {
-	int read, write;
-	bool large;
-	struct relay_pipe *next;
+struct relay_piece {
+	struct relay_piece *next;
+	size_t size;
+	char bytes[];
 };
 
-static struct relay_pipe *take_pipe(struct relay_pipes *pipes)
+static bool is_large(const struct relay_piece *p)
 {
-	struct relay_pipe *p = pipes->spare;
-	int ends[2];
+	return p->size == LARGE_BYTES;
+}
 
+static struct relay_piece *take_piece(struct relay_pieces *pieces, bool large)
+{
+	struct relay_spare *spare;
+	struct relay_piece *p;
+
+	large = large && pieces->n_large < LARGE_PIECES;
+	spare = &pieces->spare[large];
+	p = spare->first;
 	if (p) {
-		pipes->spare = p->next;
-		return p;
+		spare->first = p->next;
+		spare->n--;
+	} else {
+		p = malloc(sizeof(*p) + (large ? LARGE_BYTES : BYTES));
+		if (!p)
+			return NULL;
+		p->size = large ? LARGE_BYTES : BYTES;
 	}
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-		return NULL;
-	p = malloc(sizeof(*p));
-	if (!p) {
-		close(ends[0]);
-		close(ends[1]);
-		return NULL;
-	}
-	*p = (struct relay_pipe){ .read = ends[0], .write = ends[1] };
-	/* Smaller is slower and works as well. */
-	p->large = pipes->n_large < LARGE_PIPES &&
-		   fcntl(ends[0], F_SETPIPE_SZ, LARGE_PIPE_BYTES) >= 0;
-	pipes->n_large += p->large;
+	pieces->n_large += large;
 	return p;
 }
 
-static void give_back(struct relay_pipes *pipes, struct relay_flow *flow)
+void relay_flow_drop(struct relay_pieces *pieces, struct relay_flow *flow)
 {
-	flow->pipe->next = pipes->spare;
-	pipes->spare = flow->pipe;
-	flow->pipe = NULL;
-}
+	struct relay_piece *p = flow->piece;
+	struct relay_spare *spare;
 
-/* One with something in it must not serve another connection. */
-void relay_flow_drop(struct relay_pipes *pipes, struct relay_flow *flow)
-{
-	if (!flow->pipe)
+	if (!p)
 		return;
-	if (!flow->held) {
-		give_back(pipes, flow);
+	flow->piece = NULL;
+	flow->held = 0;
+	pieces->n_large -= is_large(p);
+	spare = &pieces->spare[is_large(p)];
+	if (spare->n == SPARE_PIECES) {
+		free(p);
 		return;
 	}
-	close(flow->pipe->read);
-	close(flow->pipe->write);
-	pipes->n_large -= flow->pipe->large;
-	free(flow->pipe);
-	flow->pipe = NULL;
-	flow->held = 0;
+	p->next = spare->first;
+	spare->first = p;
+	spare->n++;
 }
 
 static bool would_wait(ssize_t n)
@@ -84,52 +81,33 @@ static bool would_wait(ssize_t n)
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-/* splice stops in front of an urgent byte for good, as if there were nothing more; it goes
- * on as an ordinary one. Where there is none, this finds the end, nothing, or what has
- * come meanwhile. */
-static bool take_one(struct relay_flow *flow)
-{
-	static const int yes = 1;
-	char byte;
-	ssize_t n;
-
-	setsockopt(flow->from, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
-	n = recv(flow->from, &byte, 1, MSG_DONTWAIT);
-	if (n < 0)
-		return would_wait(n);
-	if (n > 0 && write(flow->pipe->write, &byte, 1) != 1)
-		return false;
-	flow->held = (size_t)n;
-	flow->ended = n == 0;
-	return true;
-}
-
 static bool take_in(struct relay_flow *flow)
 {
-	size_t most = flow->pipe->large ? LARGE_BYTES : BYTES;
-	ssize_t n = splice(flow->from, NULL, flow->pipe->write, NULL, most,
-			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	ssize_t n = recv(flow->from, flow->piece->bytes, flow->piece->size, MSG_DONTWAIT);
 
-	if (n <= 0)
-		return (n == 0 || would_wait(n)) && take_one(flow);
+	if (n < 0)
+		return would_wait(n);
 	flow->held = (size_t)n;
+	flow->at = 0;
+	flow->ended = n == 0;
+	flow->bulk = flow->held >= BYTES;
 	return true;
 }
 
-static bool let_out(struct relay_pipes *pipes, struct relay_flow *flow)
+static bool let_out(struct relay_pieces *pieces, struct relay_flow *flow)
 {
-	size_t most = flow->held < pipes->left ? flow->held : (size_t)pipes->left;
+	size_t most = flow->held < pieces->left ? flow->held : (size_t)pieces->left;
 	ssize_t n;
 
-	pipes->spent |= !most;
-	if (pipes->spent)
+	pieces->spent |= !most;
+	if (pieces->spent)
 		return false;
-	n = splice(flow->pipe->read, NULL, flow->to, NULL, most,
-		   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	n = send(flow->to, flow->piece->bytes + flow->at, most, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0)
 		return would_wait(n);
-	pipes->left -= (uint64_t)n;
+	pieces->left -= (uint64_t)n;
 	flow->held -= (size_t)n;
+	flow->at += (size_t)n;
 	flow->bytes += (uint64_t)n;
 	return true;
 }
@@ -141,25 +119,40 @@ static bool finish(struct relay_flow *flow)
 	return shutdown(flow->to, SHUT_WR) == 0 || errno == ENOTCONN;
 }
 
-bool relay_flow_run(struct relay_pipes *pipes, struct relay_flow *flow)
+void relay_flow_begin(struct relay_flow *flow, int from, int to)
+{
+	static const int yes = 1;
+
+	*flow = (struct relay_flow){ .from = from, .to = to };
+	/* An urgent byte goes on as an ordinary one; otherwise it would be left out. */
+	setsockopt(from, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
+}
+
+/* Is there more to be had? What did not fill the piece was all there was, and the end is
+ * told by itself. */
+static bool goes_on(const struct relay_flow *flow)
+{
+	return !flow->held && !flow->ended && flow->bulk;
+}
+
+bool relay_flow_run(struct relay_pieces *pieces, struct relay_flow *flow)
 {
 	bool good = true;
+	unsigned i = 0;
 
-	for (unsigned i = 0; good && i < ROUNDS && !flow->over; i++) {
-		if (!flow->pipe && !(flow->pipe = take_pipe(pipes)))
+	if (flow->over)
+		return true;
+	do {
+		if (!flow->piece && !(flow->piece = take_piece(pieces, flow->bulk)))
 			return false;
 		if (!flow->held && !flow->ended)
 			good = take_in(flow);
-		if (good && !flow->held)
-			break;
-		if (good)
-			good = let_out(pipes, flow);
-		if (flow->held)
-			break;
-	}
-	if (good && flow->ended && !flow->held && !flow->over)
+		if (good && flow->held)
+			good = let_out(pieces, flow);
+		if (!flow->held)
+			relay_flow_drop(pieces, flow);
+	} while (good && goes_on(flow) && ++i < ROUNDS);
+	if (good && flow->ended && !flow->held)
 		good = finish(flow);
-	if (flow->pipe && !flow->held)
-		give_back(pipes, flow);
 	return good;
 }
