@@ -41,9 +41,32 @@ void meter_open_clock(struct meter *m)
 	m->clock = meter_clock();
 }
 
-static uint64_t clock_ms(const struct meter *m)
+void meter_leave_out(struct meter *m, pid_t child)
 {
-	uint64_t all, own = own_ns() - m->own_ns;
+	if (m->clock > 0 && m->n_helpers < METER_HELPERS_MAX)
+		m->helpers[m->n_helpers++] = (struct meter_helper){ .pid = child };
+}
+
+static uint64_t helpers_ns(struct meter *m)
+{
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < m->n_helpers; i++) {
+		struct meter_helper *h = &m->helpers[i];
+		struct procfs_stat line;
+
+		if (h->pid && procfs_stat(h->pid, &line) && line.parent == getpid())
+			h->ticks = line.user_ticks + line.sys_ticks;
+		else
+			h->pid = 0;
+		ticks += h->ticks;
+	}
+	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static uint64_t clock_ms(struct meter *m)
+{
+	uint64_t all, own = own_ns() - m->own_ns + helpers_ns(m);
 
 	if (m->clock <= 0 || read(m->clock, &all, sizeof(all)) != sizeof(all) || all < own)
 		return 0;

@@ -68,6 +68,13 @@ struct meter_sample {
 	uint64_t rest_ns;  /* of the budget for weighing */
 };
 
+/* A child of this process that works beside the run, and whose time is not the run's. */
+#define METER_HELPERS_MAX 4
+struct meter_helper {
+	pid_t pid; /* 0: it has ended, and the number may be somebody else's */
+	uint64_t ticks;
+};
+
 struct meter {
 	const struct tree *tree;
 	/* Absolute paths inside of file systems in memory that belong to the run;
@@ -84,6 +91,8 @@ struct meter {
 	 * forgets. */
 	int clock;
 	uint64_t own_ns;       /* of this process, which the clock counts too, at its start */
+	struct meter_helper helpers[METER_HELPERS_MAX];
+	size_t n_helpers;
 	struct meter_sample sample;
 	unsigned doubts;       /* samples in a row that left one */
 	/* Processor time for a survey, a weighing, and one call's part of it. */
@@ -106,6 +115,8 @@ void meter_open(struct meter *m, const struct tree *tree, const char *const *pla
 /* The same, for processor time. A machine may forbid the clock (perf_event_paranoid, the
  * filter of a container); then the time of children that nobody waits for is lost. */
 void meter_open_clock(struct meter *m);
+/* Its time does not count, as far as it is read while it lives. */
+void meter_leave_out(struct meter *m, pid_t child);
 void meter_close(struct meter *m); /* accepts a zeroed one */
 /* memory_limit 0: memory is not measured. */
 void meter_read(struct meter *m, uint64_t memory_limit, struct meter_reading *ret);

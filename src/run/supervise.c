@@ -30,6 +30,11 @@ int run_disown(struct run *run, pid_t pid, struct cordon_error *err)
 	return tree_disown(&run->tree, pid, err);
 }
 
+void run_leave_out(struct run *run, pid_t pid)
+{
+	meter_leave_out(&run->meter, pid);
+}
+
 void run_pause_output(struct run *run, bool pause)
 {
 	struct cordon_error why;

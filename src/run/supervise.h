@@ -118,6 +118,8 @@ bool run_is_killed(const struct run *run);
 void run_pause_output(struct run *run, bool pause);
 /* A helper that a part has started: no part of the run, and the part's to end. */
 int run_disown(struct run *run, pid_t pid, struct cordon_error *err);
+/* And the processor time of that process is not the run's. */
+void run_leave_out(struct run *run, pid_t pid);
 /* Something without which the run must not go on broke down: everything is killed and
  * run_supervise fails with this error. */
 void run_break(struct run *run, const struct cordon_error *why);

@@ -373,3 +373,42 @@ Test(meter, a_clock_sees_children_that_nobody_waits_for)
 	meter_close(&m);
 	tree_close(&tree);
 }
+
+/* What it uses of the clock is taken off again, also after it has ended. */
+Test(meter, a_helper_that_is_left_out_does_not_count)
+{
+	struct tree tree = { .reaped = no_reap };
+	struct meter_reading r;
+	struct cordon_error err;
+	struct meter m = { .tree = &tree };
+	pid_t helper;
+	int done[2];
+	char byte;
+
+	cr_assert_eq(pipe(done), 0);
+	cr_assert_eq(tree_open(&tree, &err), 0);
+	meter_open_clock(&m);
+	if (m.clock < 0)
+		honest_skip("no clock here");
+	helper = fork();
+	if (helper == 0) {
+		clock_t end = clock() + CLOCKS_PER_SEC / 5;
+
+		while (clock() < end)
+			;
+		if (write(done[1], "", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	cr_assert_eq(tree_disown(&tree, helper, &err), 0);
+	meter_leave_out(&m, helper);
+	cr_assert_eq(read(done[0], &byte, 1), 1);
+	meter_read(&m, 0, &r);
+	cr_assert_lt(r.clock_ms, 100);
+	kill(helper, SIGKILL);
+	waitpid(helper, NULL, 0);
+	meter_read(&m, 0, &r);
+	cr_assert_lt(r.clock_ms, 100);
+	meter_close(&m);
+	tree_close(&tree);
+}
