@@ -9,8 +9,9 @@
 
 #include "base/fd.h"
 
-/* On the loopback it is there at once, unless the processor has much else to do. */
-#define WAIT_MS 200
+/* On the loopback it is there at once; on a machine with much else to do the kernel takes a
+ * moment for it. Only where something is stuck does it take this long. */
+#define STUCK_MS 200
 
 union address {
 	struct sockaddr any;
@@ -18,11 +19,20 @@ union address {
 	struct sockaddr_in6 six;
 };
 
+/* Sockets of IPv6 can be made although no device has an address of it. */
+static bool has_loopback_six(int fd)
+{
+	static const struct sockaddr_in6 at = { .sin6_family = AF_INET6,
+						.sin6_addr = IN6ADDR_LOOPBACK_INIT };
+
+	return bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0;
+}
+
 bool nursery_stock(struct nursery *n, int fd, bool six)
 {
 	int *place = n->listens < 0 ? &n->listens : &n->connects;
 
-	if (*place >= 0)
+	if (*place >= 0 || (six && place == &n->connects && !has_loopback_six(fd)))
 		return false;
 	n->six = six;
 	*place = fd;
@@ -67,14 +77,15 @@ static bool read_port(const struct nursery *n, union address *ret)
 
 static int accept_one(const struct nursery *n)
 {
-	struct pollfd ready = { .fd = n->listens, .events = POLLIN };
+	/* What connects is asked for nothing but whether it failed. */
+	struct pollfd ends[] = { { .fd = n->listens, .events = POLLIN }, { .fd = n->connects } };
 	union address at;
 
 	if (listen(n->listens, 1) < 0 || !read_port(n, &at) ||
 	    (connect(n->connects, &at.any, n->six ? sizeof(at.six) : sizeof(at.four)) < 0 &&
 	     errno != EINPROGRESS))
 		return -1;
-	if (poll(&ready, 1, WAIT_MS) != 1)
+	if (poll(ends, 2, STUCK_MS) < 1 || !(ends[0].revents & POLLIN))
 		return -1;
 	return accept4(n->listens, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }

@@ -21,7 +21,7 @@ struct nursery {
 
 #define NURSERY_NONE ((struct nursery){ .listens = -1, .connects = -1 })
 
-/* Takes a socket; false when it has two already. */
+/* Takes a socket; false when it has two already, or the namespace no loopback of IPv6. */
 bool nursery_stock(struct nursery *n, int fd, bool six);
 bool nursery_works(const struct nursery *n);
 /* A stream socket, neither bound nor connected, that does not wait. -1: not now. */
