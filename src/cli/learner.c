@@ -237,6 +237,8 @@ static int add_violation(struct learner *l, const struct explainer *e, struct re
 		return add_host(l, to, v, err);
 	case VIOLATION_bind:
 		return add_closed(l, to, KEY_BIND, v, "a port is opened with the flag only", err);
+	case VIOLATION_send:
+		return add_closed(l, to, KEY_COUNT, v, "only TCP is passed on, no UDP", err);
 	case VIOLATION_call:
 		return add_closed(l, to, KEY_COUNT, v, "no rule allows such a system call", err);
 	case VIOLATION_OP_COUNT:

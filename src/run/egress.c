@@ -11,19 +11,19 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
-#include "backend/linux/native.h"
 #include "base/fd.h"
 #include "net/relay.h"
 #include "net/synthetic.h"
 #include "report/violation.h"
 #include "run/egress_relay.h"
+#include "run/egress_sockets.h"
 #include "run/nursery.h"
 #include "run/publish.h"
 #include "run/situation.h"
 #include "run/supervise.h"
 
 #define STAGE "egress"
-/* One for each port that is connected to. */
+/* One for each port that is connected to, at each address. */
 #define LISTENERS 256
 #define BACKLOG 1024
 /* Connections taken in one go, so that the rest of the loop has its turn. */
@@ -60,8 +60,12 @@ struct egress {
 	struct publish publish;
 	struct listener listeners[LISTENERS];
 	size_t n_listeners;
+	size_t n_first; /* made before the command began; nobody would make them again */
+	size_t oldest;	/* of the others */
+	bool told;	/* of every connection before it is made */
 	/* Listeners are of IPv6 where that is there, and then serve both kinds. */
 	struct nursery four, six;
+	struct egress_udp udp;
 	struct loop_timer pause;
 	int waiting; /* a connection that the relay had no room for yet; -1: none */
 	struct host waiting_for;
@@ -124,6 +128,18 @@ static bool set_name(const char *name, uint16_t port, struct host *ret)
 	return true;
 }
 
+/* IPv4 as ::ffff:a.b.c.d */
+static void read_address(const union address *a, uint8_t ret[16])
+{
+	memset(ret, 0, 16);
+	if (a->any.sa_family == AF_INET6) {
+		memcpy(ret, &a->six.sin6_addr, 16);
+	} else {
+		memset(ret + 10, 0xff, 2);
+		memcpy(ret + 12, &a->four.sin_addr, 4);
+	}
+}
+
 /* False: it means nothing that could be listed. */
 static bool meaning_of(const struct egress *e, const union address *a, struct host *ret)
 {
@@ -131,12 +147,7 @@ static bool meaning_of(const struct egress *e, const union address *a, struct ho
 
 	if (!h.port || (a->any.sa_family != AF_INET && a->any.sa_family != AF_INET6))
 		return false;
-	if (a->any.sa_family == AF_INET6) {
-		memcpy(h.address, &a->six.sin6_addr, 16);
-	} else {
-		memset(h.address + 10, 0xff, 2);
-		memcpy(h.address + 12, &a->four.sin_addr, 4);
-	}
+	read_address(a, h.address);
 	if (synthetic_is(h.address))
 		return set_name(egress_name(e, h.address), h.port, ret);
 	*ret = h;
@@ -318,20 +329,46 @@ static int bind_socket(const struct egress *e, int fd, const uint8_t at[16], uin
 	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	/* Of IPv6 only an address that is assigned could be bound otherwise, not one that a
+	 * route leads here. */
+	if (egress_has_six(e))
+		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &yes, sizeof(yes));
 	return bind(fd, &a.any, size);
+}
+
+/* The one that was made first makes room; what waits there is still taken. */
+static struct listener *place_for_listener(struct egress *e)
+{
+	struct listener *l;
+
+	if (e->n_listeners < LISTENERS)
+		return &e->listeners[e->n_listeners++];
+	if (e->n_first == LISTENERS)
+		return NULL;
+	if (e->oldest < e->n_first || e->oldest == LISTENERS)
+		e->oldest = e->n_first;
+	l = &e->listeners[e->oldest++];
+	if (l->watch.active)
+		listener_ready(l, 0);
+	loop_unwatch(run_loop(e->run), &l->watch);
+	fd_close(&l->watch.fd);
+	return l;
 }
 
 /* Fails where a server of the command has the port, and that is then what is reached. */
 static bool listen_on(struct egress *e, const uint8_t at[16], uint16_t port)
 {
-	struct listener *l = &e->listeners[e->n_listeners];
 	struct cordon_error ignored;
+	struct listener *l;
 	autoclose int fd = -1;
 
-	if (e->n_listeners == LISTENERS || find_listener(e, at, port))
+	if (find_listener(e, at, port))
 		return false;
 	fd = nursery_socket(egress_has_six(e) ? &e->six : &e->four);
 	if (fd < 0 || bind_socket(e, fd, at, port) < 0 || listen(fd, BACKLOG) < 0)
+		return false;
+	l = place_for_listener(e);
+	if (!l)
 		return false;
 	*l = (struct listener){
 		.egress = e,
@@ -339,32 +376,12 @@ static bool listen_on(struct egress *e, const uint8_t at[16], uint16_t port)
 		.port = port,
 	};
 	memcpy(l->at, at, sizeof(l->at));
-	if (loop_watch(run_loop(e->run), &l->watch, EPOLLIN, &ignored) < 0)
+	if (loop_watch(run_loop(e->run), &l->watch, EPOLLIN, &ignored) < 0) {
+		l->watch.fd = -1;
 		return false;
-	steal_fd(&fd);
-	e->n_listeners++;
-	return true;
-}
-
-/* Two sockets cannot have a port on the loopback and everywhere. */
-static void close_loopback(struct egress *e, uint16_t port)
-{
-	static const uint8_t *const places[] = { loopback_four, loopback_six };
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		struct listener *l = find_listener(e, places[i], port);
-
-		if (!l || is_everywhere(l->at))
-			continue;
-		loop_unwatch(run_loop(e->run), &l->watch);
-		fd_close(&l->watch.fd);
 	}
-}
-
-static void listen_everywhere(struct egress *e, uint16_t port)
-{
-	close_loopback(e, port);
-	listen_on(e, everywhere, port);
+	steal_fd(&fd);
+	return true;
 }
 
 static void listen_locally(struct egress *e, const struct host *h)
@@ -377,35 +394,56 @@ static void listen_locally(struct egress *e, const struct host *h)
 		listen_on(e, loopback_six, h->port);
 }
 
-/* What most connections go to, and what the list names: these work although nobody tells
- * of a connection before it is made. The former can be no server of the command's. */
-static void listen_first(struct egress *e)
-{
-	static const uint16_t usual[] = { 22, 80, 443 };
+/* What most connections go to. These ports can be no server of the command's. */
+static const uint16_t usual[] = { 22, 80, 443 };
+#define USUAL (sizeof(usual) / sizeof(usual[0]))
 
-	if (!e->policy->hosts.n)
-		return;
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+static bool is_usual(uint16_t port)
+{
+	for (size_t i = 0; i < USUAL; i++)
+		if (usual[i] == port)
+			return true;
+	return false;
+}
+
+/* Where nobody tells of a connection before it is made, the usual ports work and those
+ * that the list names, and the command cannot have the latter for a server of its own. */
+static void listen_untold(struct egress *e)
+{
+	for (size_t i = 0; i < USUAL; i++)
 		listen_on(e, everywhere, usual[i]);
 	vec_each(h, &e->policy->hosts)
 		if (h->host.port && !host_is_local(&h->host))
 			listen_on(e, everywhere, h->host.port);
+}
+
+static void listen_first(struct egress *e)
+{
+	if (!e->policy->hosts.n)
+		return;
+	if (!e->told)
+		listen_untold(e);
 	vec_each(h, &e->policy->hosts)
 		if (h->host.port && host_is_local(&h->host))
 			listen_locally(e, &h->host);
+	e->n_first = e->n_listeners;
 }
 
+/* Only at the address that is meant, so that a server of the command can have the port on
+ * the loopback; usual ports everywhere, so that many names need one socket. */
 void egress_expect_address(struct egress *e, pid_t tid, const void *address, size_t n)
 {
 	union address a = { 0 };
+	uint8_t at[16];
 	struct host target;
 
 	memcpy(&a, address, n < sizeof(a) ? n : sizeof(a));
 	if (!meaning_of(e, &a, &target) || host_is_local(&target))
 		return;
+	read_address(&a, at);
 	if (is_allowed(e, &target))
-		listen_everywhere(e, target.port);
-	else if (target.kind == HOST_NAME && !find_listener(e, everywhere, target.port))
+		listen_on(e, is_usual(target.port) ? everywhere : at, target.port);
+	else if (target.kind == HOST_NAME && !find_listener(e, at, target.port))
 		note_refusal(e, &target, tid);
 }
 
@@ -421,50 +459,32 @@ void egress_expect(struct egress *e, const struct request *call)
 
 /* --- the part ----------------------------------------------------------------------- */
 
-static void take_socket(struct egress *e, unsigned char family, int fd)
+static void udp_refused(void *data, const uint8_t address[16], uint16_t port)
 {
-	bool six = family == AF_INET6;
+	const struct egress *e = data;
+	struct violation v = { .op = VIOLATION_send,
+			       .source = VIOLATION_BY_kernel,
+			       .errnum = ECONNREFUSED };
+	struct host target = { .kind = HOST_ADDRESS, .prefix_bits = 128, .port = port };
+	autobuf struct buf text = buf_make(TEXT);
 
-	if (!nursery_stock(six ? &e->six : &e->four, fd, six))
-		fd_close(&fd);
-}
-
-static bool take_sockets(struct egress *e, int box)
-{
-	union {
-		char space[CMSG_SPACE(sizeof(int) * NATIVE_SOCKETS)];
-		struct cmsghdr align;
-	} control;
-	unsigned char family;
-	struct iovec into = { .iov_base = &family, .iov_len = 1 };
-	struct msghdr message = { .msg_iov = &into,
-				  .msg_iovlen = 1,
-				  .msg_control = &control,
-				  .msg_controllen = sizeof(control.space) };
-	struct cmsghdr *h;
-
-	if (recvmsg(box, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
-		return false;
-	h = CMSG_FIRSTHDR(&message);
-	if (!h || h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
-		return false;
-	for (size_t i = 0; i < (h->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-		take_socket(e, family, fd);
-	}
-	return true;
+	memcpy(target.address, address, sizeof(target.address));
+	if (host_is_local(&target) ||
+	    (synthetic_is(address) && !set_name(egress_name(e, address), port, &target)))
+		return;
+	host_print(&text, &target);
+	v.object = buf_str(&text);
+	violations_add(run_violations(e->run), &v);
 }
 
 static int took(struct run_part *part, enum handover_kind kind, int fd, struct cordon_error *err)
 {
 	struct egress *e = part->data;
+	struct egress_sockets to = { run_loop(e->run), &e->four, &e->six, &e->udp };
 	autoclose int box = fd;
 
 	(void)kind;
-	while (take_sockets(e, box))
-		;
+	egress_sockets_take(&to, box);
 	if (!nursery_works(&e->four))
 		return err_set(err, CORDON_E_INIT, 0, STAGE,
 			       "the sandbox handed over no sockets to listen with");
@@ -475,7 +495,6 @@ static int took(struct run_part *part, enum handover_kind kind, int fd, struct c
 static int begin(struct run_part *part, struct run *run, struct cordon_error *err)
 {
 	struct egress *e = part->data;
-
 	int r;
 
 	e->run = run;
@@ -510,6 +529,7 @@ static void end(struct run_part *part, struct run_result *result)
 	loop_clear_timer(run_loop(e->run), &e->pause);
 	close_listeners(e);
 	publish_end(&e->publish);
+	egress_udp_end(&e->udp);
 	egress_relay_end(&e->relay, result);
 	arena_free(&e->names_arena);
 }
@@ -552,9 +572,13 @@ int egress_make(struct arena *a, const struct part_input *in, struct run_part **
 	if (!e)
 		return err_nomem(err, STAGE);
 	e->policy = in->plan->policy;
+	e->told = in->launch->hands_over & HANDOVER_BIT(LISTENER);
 	e->waiting = -1;
 	e->four = e->six = NURSERY_NONE;
 	publish_init(&e->publish);
+	egress_udp_init(&e->udp);
+	e->udp.refused = udp_refused;
+	e->udp.data = e;
 	arena_init(&e->names_arena, NAMES_BYTES_MAX);
 	e->names.arena = &e->names_arena;
 	e->pause = (struct loop_timer){ .fired = pause_over, .data = e };

@@ -5,6 +5,7 @@
  */
 #include "run/egress_relay.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -117,13 +118,37 @@ static void set_limits(struct egress_relay *r, const struct policy *policy)
 	r->most_out = most && most < RELAY_CONNECTIONS_MAX ? most : RELAY_CONNECTIONS_MAX;
 }
 
+/* It is started in the middle of a run, where it is too late to find out that it is no
+ * program: damaged, or of another architecture than this one. */
+static int check_program(const char *program, struct cordon_error *err)
+{
+	autoclose int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	autoclose int fd = open(program, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr ours, its;
+
+	/* What may be executed need not be readable. */
+	if (fd < 0 && errno != EACCES)
+		return err_set(err, CORDON_E_UNAVAILABLE, errno, STAGE, "cannot open %s", program);
+	if (fd < 0 || own < 0 || read(own, &ours, sizeof(ours)) != (ssize_t)sizeof(ours))
+		return 0;
+	if (read(fd, &its, sizeof(its)) == (ssize_t)sizeof(its) &&
+	    memcmp(ours.e_ident, its.e_ident, EI_DATA + 1) == 0 &&
+	    ours.e_machine == its.e_machine)
+		return 0;
+	err_set(err, CORDON_E_UNAVAILABLE, 0, STAGE, "%s is no program that runs here", program);
+	return err_hint(err, "it belongs to cordon and makes connections to listed hosts; "
+			     "install cordon again");
+}
+
 int egress_relay_prepare(struct egress_relay *r, struct arena *a, const char *program,
 			 const struct policy *policy, const struct proxies *proxies,
 			 struct cordon_error *err)
 {
 	autoclose int ours = -1, theirs = -1;
-	int ends[2], failed;
+	int ends[2], failed = check_program(program, err);
 
+	if (failed)
+		return failed;
 	r->arena = a;
 	r->program = program;
 	r->policy = policy;
@@ -306,6 +331,7 @@ static int start(struct egress_relay *r, struct cordon_error *err)
 
 	if (theirs < 0 || failed)
 		return failed;
+	run_leave_out(r->run, r->process.pid);
 	return run_disown(r->run, r->process.pid, err);
 }
 

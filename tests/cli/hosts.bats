@@ -389,17 +389,55 @@ socket.gethostbyname(socket.gethostname())'
 	assert_json '.violations == []'
 }
 
-@test "UDP to a listed name is refused at once, so that QUIC falls back" {
+@test "UDP to a listed name is refused at once, so that QUIC falls back, and this is said" {
+	in_python ok.test '
+def refused_udp(family):
+    u = socket.socket(family, socket.SOCK_DGRAM)
+    u.settimeout(20)
+    u.connect(socket.getaddrinfo("ok.test", 443, family, socket.SOCK_DGRAM)[0][4])
+    u.send(b"x")
+    try:
+        u.recv(1)
+    except ConnectionRefusedError:
+        return True
+assert refused_udp(socket.AF_INET) and refused_udp(socket.AF_INET6)
+# Nobody waits for an answer, and the command ends.
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("ok.test", 8443))'
+	assert_json '.violations | map([.op, .object, .count]) ==
+		[["send", "ok.test:443", 2], ["send", "ok.test:8443", 1]]'
+	listed ok.test sh -c 'python3 -c "
+import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"x\", (\"127.0.0.1\", 9))"'
+	assert_json '.violations == []'
+	run --separate-stderr lab "$CORDON" run --backend native --allow-network=ok.test -- python3 -c '
+import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("ok.test", 443))'
+	[[ $stderr == *"sending UDP to ok.test:443"*"only TCP does"* ]] || fail "no reason" "$(outcome)"
+}
+
+@test "much UDP that is refused does not hold the run up" {
 	in_python ok.test '
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-u.settimeout(20)
-u.connect(("ok.test", 443))
-u.send(b"x")
-try:
-    u.recv(1)
-except ConnectionRefusedError:
-    sys.exit(0)
-sys.exit(1)'
+to = (socket.gethostbyname("ok.test"), 443)
+for i in range(50000):
+    u.sendto(b"x", to)
+assert get("ok.test").endswith(b"hello\n")'
+	assert_json '.violations[0].op == "send" and .violations[0].count <= 1024'
+}
+
+@test "a server of the command can have a port that the list names" {
+	in_python ok.test:8080,other.test:8081 '
+own = socket.create_server(("127.0.0.1", 8080))
+six = socket.create_server(("::1", 8080), family=socket.AF_INET6)
+# Of another one and not yet connected to: on all addresses.
+every = socket.create_server(("0.0.0.0", 8081))
+for host, server in ("127.0.0.1", own), ("::1", six), ("127.0.0.1", every):
+    c = socket.create_connection((host, server.getsockname()[1]), 20)
+    server.accept()[0].send(b"own")
+    assert c.recv(3) == b"own", host
+    assert get("ok.test", 8080).endswith(b"hello\n")
+# And afterwards, too.
+socket.create_server(("127.0.0.2", 8080))'
 }
 
 @test "half-close, reset, urgent data, back-pressure, many bytes" {

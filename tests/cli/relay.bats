@@ -51,11 +51,15 @@ for s in every: s.sendall(b"GET")
 assert get("127.0.0.1") and get("::1")'
 }
 
-@test "as many ports as a program likes" {
-	in_python ok.test '
-for port in range(9000, 9200):
+@test "as many ports as a program likes, and the first ones again" {
+	in_python '*.wild.test,ok.test' '
+for port in range(9000, 9300):
     assert refused("ok.test", port)
-assert get("ok.test", 8080).endswith(b"hello\n")'
+for i in range(2):
+    assert get("ok.test", 8080).endswith(b"hello\n")
+    assert get("a.wild.test", 8080).endswith(b"hello\n")
+    for port in range(9300, 9600):
+        assert refused("a.wild.test", port)'
 	assert_json '.hosts | map(select(.port == 9150))[0].failure == "nothing answered"'
 }
 
@@ -271,4 +275,28 @@ exec 5>&-
 wait $cordon
 cat "$1/result"' "$CORDON" "$LAB"
 	assert_json '.exit_code == 0'
+}
+
+@test "a relay that is no program is found before the command starts" {
+	is_static || skip "the build for sanitizers is not to be copied"
+	mkdir "$SCRATCH/bin"
+	cp "$CORDON" "$SCRATCH/bin/cordon"
+	head -c 5000 /dev/zero >"$SCRATCH/bin/cordon-relay"
+	chmod +x "$SCRATCH/bin/cordon-relay"
+	run --separate-stderr "$SCRATCH/bin/cordon" run --backend native --allow-network=ok.test -- touch started
+	assert_status 125
+	[[ $stderr == *"cordon-relay is no program that runs here"* ]] || fail "why" "$(outcome)"
+	refute_file started
+}
+
+@test "what the relay uses of the processors is not the command's" {
+	run --separate-stderr lab "$CORDON" run --json --backend native --allow-network=ok.test --cpu 1s \
+		-- /usr/bin/python3 -c '
+import socket
+for i in range(9):
+    s = socket.create_connection(("ok.test", 80), 60)
+    s.sendall(b"GET /big/300000000 HTTP/1.0\r\n\r\n")
+    # The kernel throws away what is not read.
+    while s.recv(1 << 24, socket.MSG_TRUNC): pass'
+	assert_json '.exit_code == 0 and .hosts[0].received > 2700000000'
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "net/address.h"
+#include "net/refused.h"
 #include "net/relay_in.h"
 #include "net/synthetic.h"
 
@@ -218,4 +219,52 @@ Test(relay_config, known_hosts)
 	cr_assert_str_eq(c.hosts.at[2].name, "one");
 	cr_assert_arr_eq(c.hosts.at[2].address + 12, "\xc0\0\2\1", 4);
 	cr_assert_str_eq(c.hosts.at[3].name, "ok.example");
+}
+
+/* --- what the kernel refuses ------------------------------------------------------ */
+
+/* To 198.18.0.1:443; the quoted header has four bytes of options. */
+static const uint8_t refused_four[] = {
+	0x45, 0, 0, 60, 0, 0, 0, 0, 64, 1, 0, 0, 198, 18, 0, 1, 198, 18, 0, 1,
+	3, 3, 0, 0, 0, 0, 0, 0,
+	0x46, 0, 0, 29, 0, 0, 0, 0, 64, 17, 0, 0, 127, 0, 0, 1, 198, 18, 0, 1, 0, 0, 0, 0,
+	0x9c, 0x40, 0x01, 0xbb, 0, 9, 0, 0,
+};
+
+Test(refused, of_ipv4)
+{
+	static const uint8_t want[16] = { [10] = 0xff, 0xff, 198, 18, 0, 1 };
+	uint8_t changed[sizeof(refused_four)], got[16];
+	uint16_t port = 0;
+
+	cr_assert(refused_udp(refused_four, sizeof(refused_four), false, got, &port));
+	cr_assert_arr_eq(got, want, sizeof(want));
+	cr_assert_eq(port, 443);
+	for (size_t n = 0; n < sizeof(refused_four); n++)
+		cr_assert_not(refused_udp(refused_four, n, false, got, &port), "%zu", n);
+	/* Another header length, type, code or protocol. */
+	for (size_t i = 0; i < 5; i++) {
+		static const struct {
+			size_t at;
+			uint8_t value;
+		} bad[] = { { 0, 0x44 }, { 20, 11 }, { 21, 1 }, { 28, 0x40 }, { 37, 6 } };
+
+		memcpy(changed, refused_four, sizeof(changed));
+		changed[bad[i].at] = bad[i].value;
+		cr_assert_not(refused_udp(changed, sizeof(changed), false, got, &port), "%zu", i);
+	}
+}
+
+Test(refused, of_ipv6)
+{
+	uint8_t message[56] = { 1, 4, [8] = 0x60, [14] = 17, [47] = 9, [50] = 0x01, 0xbb };
+	uint8_t want[16] = { [15] = 9 }, got[16];
+	uint16_t port = 0;
+
+	cr_assert(refused_udp(message, sizeof(message), true, got, &port));
+	cr_assert_arr_eq(got, want, sizeof(want));
+	cr_assert_eq(port, 443);
+	cr_assert_not(refused_udp(message, sizeof(message) - 1, true, got, &port));
+	message[14] = 6;
+	cr_assert_not(refused_udp(message, sizeof(message), true, got, &port));
 }

@@ -11,6 +11,7 @@
 #include <linux/if_addr.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -167,23 +168,23 @@ union control {
 	struct cmsghdr align;
 };
 
-/* One byte, the family, with the sockets. */
-static CHILD_SAFE int pack(int box, unsigned char family, const int *fds)
+/* One byte, the family, with n sockets. */
+static CHILD_SAFE int pack(int box, unsigned char family, const int *fds, size_t n)
 {
 	union control control;
 	struct iovec byte = { .iov_base = &family, .iov_len = 1 };
 	struct msghdr message = { .msg_iov = &byte,
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
-				  .msg_controllen = sizeof(control.space) };
+				  .msg_controllen = CMSG_SPACE(sizeof(int) * n) };
 	struct cmsghdr *header;
 
 	memset(&control, 0, sizeof(control));
 	header = CMSG_FIRSTHDR(&message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int) * NATIVE_SOCKETS);
-	memcpy(CMSG_DATA(header), fds, sizeof(int) * NATIVE_SOCKETS);
+	header->cmsg_len = CMSG_LEN(sizeof(int) * n);
+	memcpy(CMSG_DATA(header), fds, sizeof(int) * n);
 	return sendmsg(box, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
@@ -198,16 +199,35 @@ static CHILD_SAFE int fill(int box, unsigned char family)
 		n += r == 0;
 	}
 	if (r == 0)
-		r = pack(box, family, fds);
+		r = pack(box, family, fds, n);
 	while (n > 0)
 		close(fds[--n]);
+	return r;
+}
+
+/* That the kernel refuses UDP to a listed host is heard with these; without them it is not
+ * told why. */
+static CHILD_SAFE int fill_hearing(int box)
+{
+	static const int kinds[][2] = { { AF_INET, IPPROTO_ICMP }, { AF_INET6, IPPROTO_ICMPV6 } };
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && r == 0; i++) {
+		int fd = socket(kinds[i][0], SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, kinds[i][1]);
+
+		if (fd < 0)
+			continue;
+		r = pack(box, kinds[i][0] == AF_INET ? NATIVE_HEARS_FOUR : NATIVE_HEARS_SIX, &fd,
+			 1);
+		close(fd);
+	}
 	return r;
 }
 
 /* Those of IPv6 say that names may have addresses of it. */
 static CHILD_SAFE int fill_all(const struct native *n, bool six, int box)
 {
-	if (fill(box, AF_INET) < 0)
+	if (fill(box, AF_INET) < 0 || (n->n_routes && fill_hearing(box) < 0))
 		return -1;
 	if (n->n_routes && !six)
 		return 0;

@@ -91,6 +91,9 @@ struct native_landlock {
 
 /* Of each family: what more of them are made with (run/nursery.h). */
 #define NATIVE_SOCKETS 2
+/* Beside the families: sockets that hear what the kernel refuses (run/egress_udp.h). */
+#define NATIVE_HEARS_FOUR 1
+#define NATIVE_HEARS_SIX 3
 
 struct native_route {
 	unsigned char family, bits;
