@@ -96,6 +96,9 @@ static void finish(struct connection *c, bool broken)
 
 	memcpy(r.address, c->address, sizeof(r.address));
 	memcpy(r.other, c->other, sizeof(r.other));
+	/* Before the command can see the end of it: a limit that was reached is to end the
+	 * command, and not what that makes of it. */
+	report(relay, &r);
 	relay_lookup_stop(&c->lookup);
 	loop_clear_timer(relay->loop, &c->timer);
 	relay_flow_drop(&relay->pieces, &c->up);
@@ -109,7 +112,6 @@ static void finish(struct connection *c, bool broken)
 		c->next_one->at = c->at;
 	relay->n_connections--;
 	free(c);
-	report(relay, &r);
 }
 
 /* Where a proxy is to be asked, what was not found is that. */

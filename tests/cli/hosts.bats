@@ -111,39 +111,6 @@ except ConnectionError:
 	assert_json '.exit_code == 128 and [.violations[].object] == ["ok.test"]'
 }
 
-@test "Go with its own resolver" {
-	PATH=$PATH:/usr/local/go/bin
-	command -v go >/dev/null || must_or_skip "go is not installed"
-	cat >get.go <<-'END'
-	package main
-	import ("fmt"; "io"; "net/http"; "os")
-	func main() {
-		r, err := http.Get(os.Args[1])
-		if err != nil { fmt.Println(err); os.Exit(1) }
-		b, _ := io.ReadAll(r.Body)
-		fmt.Print(string(b))
-	}
-	END
-	CGO_ENABLED=0 GOCACHE=$SCRATCH/cache GOFLAGS=-mod=mod go build -o get get.go
-	listed ok.test ./get http://ok.test/
-	curl_works
-	listed ok.test ./get http://other.test/
-	assert_json '.exit_code == 1'
-}
-
-@test "Java" {
-	command -v java >/dev/null || lacking java "java is not installed"
-	cat >Get.java <<-'END'
-	import java.net.*; import java.net.http.*;
-	class Get { public static void main(String[] a) throws Exception {
-		System.out.print(HttpClient.newHttpClient().send(
-			HttpRequest.newBuilder(URI.create(a[0])).build(),
-			HttpResponse.BodyHandlers.ofString()).body()); } }
-	END
-	listed ok.test java Get.java http://ok.test/
-	curl_works
-}
-
 ports() {
 	in_python ok.test:8080 '
 assert get("ok.test", 8080).endswith(b"hello\n")

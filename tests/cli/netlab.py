@@ -4,6 +4,7 @@
 Names that were asked for are appended to DIR/asked; DIR/ready gets a line when all of
 them listen; DIR/cert.pem is what the TLS server shows, for ok.test.
 Files below $NETLAB_FILES, where that is set, are served as /files/...
+The web is nginx's where that is installed; what it has no file for comes from a server here.
 Where tinyproxy is installed it is at 203.0.113.11:3128, for the user "me" with the
 password "passw0rd", and connects to the ports 80, 443 and 7002; DIR/proxy is its log.
 """
@@ -112,6 +113,51 @@ class Server(http.server.ThreadingHTTPServer):
         pass
 
 
+NGINX = """user root;
+worker_processes 1;
+pid {dir}/nginx.pid;
+error_log {dir}/nginx.errors;
+events {{ worker_connections 4096; }}
+http {{
+    access_log {dir}/nginx.log;
+    client_body_temp_path {dir}/nginx.body;
+    proxy_temp_path {dir}/nginx.proxy;
+    fastcgi_temp_path {dir}/nginx.other;
+    uwsgi_temp_path {dir}/nginx.other;
+    scgi_temp_path {dir}/nginx.other;
+    proxy_max_temp_file_size 0;
+    ssl_certificate {dir}/cert.pem;
+    ssl_certificate_key {dir}/key.pem;
+    server {{
+        listen [::]:80 ipv6only=off backlog=1024;
+        listen [::]:8080 ipv6only=off backlog=1024;
+        listen [::]:443 ipv6only=off backlog=1024 ssl http2;
+        root {dir}/web;
+        location / {{ rewrite .* /index.html break; }}
+        location /big/ {{ proxy_pass http://127.0.0.1:{behind}; }}
+        {files}
+    }}
+}}
+"""
+
+
+def find_nginx():
+    return shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
+
+
+def nginx(program, behind):
+    os.mkdir(f"{DIR}/web")
+    with open(f"{DIR}/web/index.html", "w") as page:
+        page.write("hello\n")
+    top = os.environ.get("NETLAB_FILES")
+    files = f"location /files/ {{ alias {os.path.realpath(top)}/; }}" if top else ""
+    with open(f"{DIR}/nginx.conf", "w") as conf:
+        conf.write(NGINX.format(dir=DIR, behind=behind, files=files))
+    # It listens when this returns.
+    subprocess.run([program, "-c", f"{DIR}/nginx.conf", "-e", f"{DIR}/nginx.errors"],
+                   check=True, stderr=subprocess.DEVNULL)
+
+
 def web(port, context=None):
     server = Server(("::", port), Web)
     if context:
@@ -182,9 +228,14 @@ def main():
     names.bind(("203.0.113.53", 53))
     log = open(f"{DIR}/asked", "w")
     threading.Thread(target=serve_names, args=(names, log), daemon=True).start()
-    web(80)
-    web(8080)
-    web(443, certificate())
+    context = certificate()
+    if find_nginx():
+        web(8090)
+        nginx(find_nginx(), 8090)
+    else:
+        web(80)
+        web(8080)
+        web(443, context)
     each_connection(7000, echo_at_end)
     each_connection(7001, reset)
     each_connection(7002, speak_first)

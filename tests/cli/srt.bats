@@ -103,6 +103,13 @@ under() {
 	run -125 cordon run --settings "$SCRATCH/settings.json" -- true
 	assert_contains "settings.json:2:5: network.httpProxyPort cannot be kept"
 	settings <<-'END'
+		{ "network": { "allowedDomains": [], "deniedDomains": [],
+		    "parentProxy": { "http": "http://proxy.test:3128" } },
+		  "filesystem": { "denyRead": [], "allowWrite": [], "denyWrite": [] } }
+	END
+	run -125 cordon run --settings "$SCRATCH/settings.json" -- true
+	assert_contains "settings.json:2:5: network.parentProxy cannot be kept: name that proxy in HTTPS_PROXY"
+	settings <<-'END'
 		{ "network": { "allowedDomains": [], "deniedDomains": [] },
 		  "filesystem": { "denyRead": [], "allowWrite": [], "denyWrite": [] },
 		  "ignoreViolations": { "*": ["/usr"] }, "allowAppleEvents": false }
