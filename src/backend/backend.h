@@ -16,6 +16,8 @@
 #include "plan/caps.h"
 #include "plan/plan.h"
 
+/* The word by which cordon is the last step before the command (cli/inside.c). */
+#define LAUNCH_INSIDE_STEP "--inside"
 #define LAUNCH_FDS_MAX 240
 
 /* A broker that the child makes, because it has to be where only the child can put it. Who
@@ -44,6 +46,9 @@ struct launch {
 	int handover_inside;	/* the other end's number in the child */
 	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
 	bool carries_input;	/* standard input that is a file comes through a pipe */
+	/* Numbers in the child at which standard input and output go where they are pipes, and
+	 * /dev/null stands in their places; 0: they stay. The descriptors are in fds. */
+	int moved_streams[2];
 	bool bare_streams;	/* the other standard streams keep the host's mounts */
 	bool brokered;		/* listener and namespaces are for a broker */
 	struct launch_companion *companion; /* the broker is made by the child; NULL: it is not */

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backend/linux/wrapper.h"
@@ -324,7 +326,7 @@ static size_t count(char *const *argv)
 
 static int check_count(const struct bwrap_args *args, size_t command, struct cordon_error *err)
 {
-	size_t total = args->options.n + command + 8;
+	size_t total = args->options.n + command + 13;
 
 	if (total <= BWRAP_ARGS_MAX)
 		return 0;
@@ -350,12 +352,58 @@ static int add_options(struct arena *a, const struct bwrap_args *args, struct la
 	return *ret_number ? 0 : err_nomem(err, stage);
 }
 
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+/* This program without a loader can be executed wherever it is. */
+static bool can_step(const struct plan *plan)
+{
+	return getauxval(AT_BASE) == 0 && plan_find_op(plan, OP_PROC) &&
+	       (is_pipe(STDIN_FILENO) || is_pipe(STDOUT_FILENO));
+}
+
+/* bubblewrap's two processes hold the standard streams until the end, and whoever is at the
+ * other end of a pipe waits for that. Other descriptors they let go. So pipes come to the
+ * command as such, and this program, executed in its place, puts them where they belong. */
+static int add_step(struct arena *a, struct launch *launch, char **argv, size_t *n,
+		    struct cordon_error *err)
+{
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), numbers[3] = { 0 };
+
+	if (self < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, stage, "open this program");
+	numbers[2] = launch_add_fd(launch, self, err);
+	for (int fd = 0; numbers[2] > 0 && fd < 2; fd++) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		if (null < 0)
+			return err_set(err, CORDON_E_SYSTEM, errno, stage, "open /dev/null");
+		numbers[fd] = launch->moved_streams[fd] = launch_add_fd(launch, null, err);
+		if (numbers[fd] < 0)
+			return numbers[fd];
+	}
+	if (numbers[2] < 0)
+		return numbers[2];
+	argv[(*n)++] = arena_printf(a, "/proc/self/fd/%d", numbers[2]);
+	argv[(*n)++] = (char *)LAUNCH_INSIDE_STEP;
+	for (int i = 0; i < 3; i++)
+		argv[(*n)++] = arena_printf(a, "%d", numbers[i]);
+	for (size_t i = *n - 5; i < *n; i++)
+		if (!argv[i])
+			return err_nomem(err, stage);
+	return 0;
+}
+
 /* argv[0], status descriptor, the descriptor of the options, "--", command. */
 static int build_argv(struct arena *a, const struct launch_input *in, struct bwrap_args *args,
 		      struct launch *launch, struct cordon_error *err)
 {
 	size_t command = count(in->argv), n = 0;
-	char **argv = arena_array(a, command + 8, sizeof(*argv));
+	char **argv = arena_array(a, command + 13, sizeof(*argv));
 	const char *status, *options;
 	int r;
 
@@ -372,6 +420,10 @@ static int build_argv(struct arena *a, const struct launch_input *in, struct bwr
 	argv[n++] = (char *)"--args";
 	argv[n++] = (char *)options;
 	argv[n++] = (char *)"--";
+	if (can_step(in->plan))
+		r = add_step(a, launch, argv, &n, err);
+	if (r < 0)
+		return r;
 	argv[n++] = (char *)in->program;
 	for (size_t i = 1; i < command; i++)
 		argv[n++] = in->argv[i];

@@ -18,6 +18,9 @@ int help_print(const struct opts *o, const struct command_row *command);
 int version_print(const struct opts *o);
 /* `cordon --supervise`: what libcordon starts (cli/caller.h). */
 int supervise(struct arena *a);
+/* `cordon --inside IN OUT SELF PROGRAM ...`: see inside.c; numbers of descriptors. Returns only
+ * when the program cannot be executed. */
+int inside(char **argv);
 
 struct setup {
 	bool runs; /* in: the plan is to be carried out */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/backend.h"
 #include "cli/cmd.h"
 #include "cli/opts.h"
 #include "cli/out.h"
@@ -59,6 +60,8 @@ static int start(char **argv, struct arena *a)
 {
 	if (argv[0] && strcmp(argv[0], "--supervise") == 0 && !argv[1])
 		return supervise(a);
+	if (argv[0] && strcmp(argv[0], LAUNCH_INSIDE_STEP) == 0)
+		return inside(argv + 1);
 	return dispatch(argv, a);
 }
 

@@ -227,6 +227,40 @@ static void close_child_ends(struct launch *launch)
 	launch->n_fds = 0;
 }
 
+static struct spawn_fd *mapping(struct spawn_fd *fds, size_t n, int to)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fds[i].to == to)
+			return &fds[i];
+	return NULL;
+}
+
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+/* Pipes to where the backend wants them (backend.h); what is not used goes. */
+static void move_streams(const struct launch *launch, struct spawn_fd *fds, size_t *n)
+{
+	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++) {
+		struct spawn_fd *place = mapping(fds, *n, launch->moved_streams[fd]);
+		struct spawn_fd *stream = mapping(fds, *n, fd);
+		int from = stream ? stream->from : fd, null = place->from;
+
+		if (!is_pipe(from)) {
+			*place = fds[--*n];
+			continue;
+		}
+		place->from = from;
+		if (!stream)
+			stream = &fds[(*n)++];
+		*stream = (struct spawn_fd){ .from = null, .to = fd };
+	}
+}
+
 /* spawn with the backend's program and descriptors in place of the command's. */
 static int start(void *data, struct run *run, const struct spawn_request *request,
 		 struct spawned *ret, struct cordon_error *err)
@@ -237,12 +271,14 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	int r;
 
 	(void)run;
-	if (request->n_fds + launch->n_fds > SPAWN_FDS_MAX)
+	if (request->n_fds + launch->n_fds + 2 > SPAWN_FDS_MAX)
 		return err_set(err, CORDON_E_LIMIT, 0, stage, "too many descriptors to hand over");
 	memcpy(fds, request->fds, request->n_fds * sizeof(fds[0]));
 	memcpy(fds + request->n_fds, launch->fds, launch->n_fds * sizeof(fds[0]));
 	own.fds = fds;
 	own.n_fds = request->n_fds + launch->n_fds;
+	if (launch->moved_streams[0])
+		move_streams(launch, fds, &own.n_fds);
 	if (launch->child) {
 		*launch->command = *request;
 		own.clone_flags = launch->clone_flags;
