@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -359,10 +358,9 @@ static bool is_pipe(int fd)
 	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* This program without a loader can be executed wherever it is. */
 static bool can_step(const struct plan *plan)
 {
-	return getauxval(AT_BASE) == 0 && plan_find_op(plan, OP_PROC) &&
+	return wrapper_is_alone() && plan_find_op(plan, OP_PROC) &&
 	       (is_pipe(STDIN_FILENO) || is_pipe(STDOUT_FILENO));
 }
 

@@ -17,3 +17,8 @@ int wrapper_prepare(struct arena *a, const struct caps *caps, struct launch *lau
 	(void)err;
 	return 0;
 }
+
+bool wrapper_is_alone(void)
+{
+	return false;
+}

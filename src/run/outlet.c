@@ -179,7 +179,7 @@ static ssize_t put(const struct outlet *o)
 		errno = -fd_write_all(o->to.fd, bytes, n);
 		return errno ? -1 : (ssize_t)n;
 	case OUTLET_SOCKET:
-		return send(o->to.fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		return send(o->to.fd, bytes, n, MSG_DONTWAIT);
 	case OUTLET_PIPE:
 		return write(o->to.fd, bytes, n);
 	case OUTLET_SHARED:

@@ -4,6 +4,7 @@
 
 #include <linux/capability.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,6 +30,11 @@ static bool is_wrapped(const struct caps *caps)
 bool wrapper_keeps_metadata(const struct caps *caps)
 {
 	return geteuid() != 0 || is_wrapped(caps);
+}
+
+bool wrapper_is_alone(void)
+{
+	return getauxval(AT_BASE) == 0;
 }
 
 /* What is mounted on the host meanwhile still shows, as bubblewrap has it. */

@@ -15,4 +15,7 @@ bool wrapper_keeps_metadata(const struct caps *caps);
 int wrapper_prepare(struct arena *a, const struct caps *caps, struct launch *launch,
 		    struct cordon_error *err);
 
+/* Does this program run without a loader, so that it can be executed wherever it shows? */
+bool wrapper_is_alone(void);
+
 #endif
