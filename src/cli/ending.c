@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cli/advise.h"
 #include "cli/git_hints.h"
 #include "cli/last_run.h"
@@ -271,16 +272,42 @@ static void print_proxied(struct buf *b, const struct run_result *result)
 	}
 }
 
-/* A list that explains a failure and cannot be whole says so. */
+/* The first of the command's words that is a file it may not read; NULL: none. */
+static const char *unreadable_word(const struct ending *e, struct arena *a)
+{
+	const struct policy *policy = e->explainer.setup.plan->policy;
+	struct decision d;
+
+	for (char *const *word = e->o->rest + 1; *word; word++) {
+		const char *path = path_normalise(a, policy->places.workdir, str_of(*word));
+
+		if (path && !policy_allows(policy, POLICY_READ, str_of(path), &d) &&
+		    access(path, F_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+/* A failure that nobody saw the reason of: neither the read nor what was said of it. */
 static void say_unseen(const struct ending *e, const struct run_result *result)
 {
-	bool captured = opts_given(e->o, OPTION_CAPTURE) || opts_given(e->o, OPTION_JSON) ||
-			e->o->caller;
+	const struct policy *policy = e->explainer.setup.plan->policy;
+	autoarena struct arena a = { .max = INFER_MEMORY_MAX };
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	const char *path;
 
-	if (violations_count(e->violations) && result->exit_code > 0 && !captured &&
-	    !result->shown.n && !isatty(STDERR_FILENO) &&
-	    policy_number(e->explainer.setup.plan->policy, KEY_REPORT) == REPORT_WRITES)
-		out_note(e->o, "reads were not observed; --report all does that");
+	if (result->exit_code <= 0 || violations_count(e->violations) || !policy->confined ||
+	    policy_number(policy, KEY_REPORT) == REPORT_NONE ||
+	    policy_number(policy, KEY_REPORT) >= REPORT_ALL)
+		return;
+	path = unreadable_word(e, &a);
+	if (!path)
+		return;
+	buf_add_escaped(&b, str_of(path));
+	out_note(e->o,
+		 "hint: %s may not be read, and reads were not observed: --report all does that, "
+		 "'cordon explain' says why",
+		 b.p);
 }
 
 void ending_say(const struct ending *e, const struct run_result *result)

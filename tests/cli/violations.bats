@@ -260,13 +260,19 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 }
 
 @test "a failed command whose output is not seen: that reads were not observed is said" {
-	run --separate-stderr cordon run -- sh -c 'echo x >>~/.bashrc'
-	sentence "reads were not observed; --report all does that"
-	for words in '--report all -- false' '-- true' '--json -- false'; do
-		# shellcheck disable=SC2086 # the words are separate
-		run --separate-stderr cordon run ${words%-- *} -- sh -c "echo x >>~/.bashrc; ${words##*-- }"
+	run --separate-stderr cordon run -- cat "$HOME/.ssh/id_rsa" $'x\ncordon: y'
+	assert_equal "$(grep -c ^cordon: <<<"$stderr")" 1
+	sentence "hint: $HOME/.ssh/id_rsa may not be read, and reads were not observed: --report all does"
+	cd /
+	run --separate-stderr cordon run --workdir "$WORKDIR" -- cat ../home/.ssh/id_rsa
+	cd "$WORKDIR"
+	sentence "hint: $HOME/.ssh/id_rsa may not be read"
+	for words in "cat /nowhere $HOME/.bashrc" 'false' "ls -d $HOME" "sh -c 'echo x >>~/.bashrc' $HOME/.ssh"; do
+		eval "run --separate-stderr cordon run -- $words"
 		quiet_about "not observed"
 	done
+	run --separate-stderr cordon run --json -- cat "$HOME/.ssh/id_rsa"
+	quiet_about "not observed"
 }
 
 @test "no advice where ordinary permissions decide" {
