@@ -140,6 +140,7 @@ static void serve(struct broker *b, const struct seccomp_notif *notif)
 	int64_t value = -ENOSYS;
 
 	call_init(&c, b, notif);
+	place_begin(&c);
 	/* Without a number it is in no pid namespace of ours. */
 	if (c.target.tid > 0)
 		value = c.row ? c.row->how(&c) : broker_refused(&c);
@@ -362,7 +363,8 @@ static int become(struct broker *b, int error_fd)
 
 int broker_child(void *data, int error_fd)
 {
-	struct broker b = { .in = data, .view = { .root = -1 }, .umask = -1 };
+	struct broker b = { .in = data, .view = { .root = -1 }, .umask = -1,
+			    .place = { .dir = -1, .base = -1 } };
 	int r = become(&b, error_fd);
 
 	for (size_t i = 0; i < BROKER_CALLERS; i++)

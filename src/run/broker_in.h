@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "base/path.h"
 #include "plan/plan.h"
@@ -102,8 +103,23 @@ struct broker_cpus {
 	int at;		 /* where it stays while one thread calls in a row; -1: it roams */
 };
 
+/* The directory of the call before (broker_place.c). */
+struct broker_place {
+	int dir;  /* O_PATH; -1: none */
+	int base; /* the working directory that the text started in; -1: the root, or dir itself */
+	struct statx base_is;
+	bool absolute;
+	bool outside;
+	int64_t since;
+	char text[PATH_MAX]; /* what led there */
+	size_t text_n;
+	char path[PATH_MAX]; /* its own */
+	size_t path_n;
+};
+
 struct broker {
 	const struct broker_input *in;
+	struct broker_place place;
 	struct broker_cpus cpus;
 	struct target_view view;
 	uint64_t *mounts; /* ids of the sandbox's mounts, in order */
@@ -137,6 +153,7 @@ struct call {
 	int cwd; /* the caller's working directory, O_PATH; -1: not opened yet */
 	int fd;	 /* what is to be put into the caller's table; -1: nothing */
 	bool cloexec;
+	bool keeps_place; /* see broker_place.c */
 	bool sure;    /* it waited still after the last look at the caller */
 	bool told;    /* the refusal is noted */
 	bool allowed; /* by the policy; what fails then is not its doing */
@@ -161,7 +178,8 @@ int call_check(struct call *c);
 /* An object in the sandbox's view. */
 struct object {
 	struct target_place place;
-	bool outside; /* reached through a descriptor that leads out of the sandbox */
+	bool borrowed; /* place.dir is not its own, and named */
+	bool outside;  /* reached through a descriptor that leads out of the sandbox */
 	bool exists;
 	mode_t mode; /* of the object itself, where it exists */
 	dev_t rdev;
@@ -212,6 +230,17 @@ bool call_configures(struct call *c, struct str config);
  * the kernel, is one that the policy refuses. */
 void call_observe(struct call *c, int64_t value);
 
+/* A call begins: what is kept of the one before ends, unless it is sure to be the same. */
+void place_begin(struct call *c);
+void place_drop(struct broker *b);
+/* Is the directory at `parent`, from the working directory or the root on, the one that is kept?
+ * Then the object has it, with its path as text. */
+bool place_recall(struct call *c, int dirfd, bool absolute, struct str parent, struct object *ret);
+/* Keeps the directory of an object whose text begins with the path_n bytes of its path. */
+void place_remember(struct call *c, int dirfd, bool absolute, struct str parent, struct object *o,
+		    size_t path_n);
+/* What the caller's working directory is: 0, or -1 with errno. */
+int call_look_at_cwd(struct call *c, struct statx *ret);
 /* Opens something below the caller's directory in /proc, O_PATH: -1 with errno. */
 int call_open(struct call *c, const char *what);
 void broker_changes_umask(struct broker *b, pid_t tid, int mask);

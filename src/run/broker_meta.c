@@ -69,6 +69,8 @@ static int take_subject(struct call *c, int fd, struct subject *s)
 		s->object.place.dir = s->fd;
 		return call_check(c);
 	}
+	/* It may be a directory, and somebody's way. */
+	place_drop(c->broker);
 	/* Not before judge is it known to be the caller's: nothing is changed until then. */
 	r = object_of_fd(c, s->fd, &s->object);
 	return r < 0 ? r : judge(c, s);

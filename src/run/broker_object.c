@@ -46,6 +46,8 @@ int call_read_path(struct call *c)
 
 void object_close(struct object *o)
 {
+	if (o->borrowed)
+		o->place.dir = -1;
 	fd_close(&o->place.dir);
 }
 
@@ -119,20 +121,26 @@ static int name_itself(const struct broker *b, struct object *o)
 	return 0;
 }
 
-static int name_in(const struct broker *b, struct object *o)
+/* The path of the directory, of which the length is returned, or -errno. */
+static ssize_t name_place(const struct broker *b, struct object *o)
 {
-	size_t length = strlen(o->place.name);
 	struct statx st;
 	int r = look_at(o->place.dir, &st);
-	ssize_t n;
 
 	if (r < 0)
 		return r;
+	o->outside = !is_inside(b, &st);
 	/* Nothing can be made in a directory that was removed. */
-	n = st.stx_nlink ? target_name_of(o->place.dir, o->text) : -ENOENT;
+	return st.stx_nlink ? target_name_of(o->place.dir, o->text) : -ENOENT;
+}
+
+static int name_in(const struct broker *b, struct object *o)
+{
+	size_t length = strlen(o->place.name);
+	ssize_t n = o->borrowed ? (ssize_t)strlen(o->text) : name_place(b, o);
+
 	if (n < 0)
 		return (int)n;
-	o->outside = !is_inside(b, &st);
 	if (n > 1)
 		o->text[n++] = '/';
 	memcpy(o->text + n, o->place.name, length + 1);
@@ -187,7 +195,7 @@ static void object_init(struct object *o)
 	o->place.dir = -1;
 	o->place.name[0] = '\0';
 	o->place.slash = false;
-	o->outside = o->exists = false;
+	o->borrowed = o->outside = o->exists = false;
 	o->mode = 0;
 	o->rdev = 0;
 	o->text[0] = o->name[0] = '\0';
@@ -261,6 +269,25 @@ enum last_part {
 	LAST_NAMED, /* object_find_name */
 };
 
+/* The directory in which the last part is a name; its path is the text. 0 or -errno. */
+static int find_place(struct call *c, int dirfd, bool absolute, struct str parent,
+		      struct object *ret)
+{
+	ssize_t n;
+	int r;
+
+	if (place_recall(c, dirfd, absolute, parent, ret))
+		return 0;
+	r = ret->place.dir = open_parent(c, dirfd, absolute, parent);
+	if (r < 0 || !c->keeps_place || (!absolute && dirfd != AT_FDCWD))
+		return r < 0 ? r : 0;
+	n = name_place(c->broker, ret);
+	if (n < 0)
+		return (int)n;
+	place_remember(c, dirfd, absolute, parent, ret, (size_t)n);
+	return 0;
+}
+
 /* In one step, where no link is on the way: the usual case. */
 static int find_quickly(struct call *c, int dirfd, const char *path, enum last_part last,
 			struct object *ret)
@@ -280,10 +307,9 @@ static int find_quickly(struct call *c, int dirfd, const char *path, enum last_p
 	if (end == start || end - start > NAME_MAX || path[end - 1] == '.')
 		return NOT_QUICKLY;
 	parent = (struct str){ from, path + start > from ? (size_t)(path + start - from) : 0 };
-	r = open_parent(c, dirfd, path[0] == '/', parent);
+	r = find_place(c, dirfd, path[0] == '/', parent, ret);
 	if (r < 0)
 		return r == -ELOOP ? NOT_QUICKLY : r;
-	ret->place.dir = r;
 	memcpy(ret->place.name, path + start, end - start);
 	ret->place.name[end - start] = '\0';
 	r = last == LAST_NAMED ? 0 : object_look(ret);
@@ -298,7 +324,7 @@ static int find(struct call *c, int dirfd, const char *path, enum last_part last
 	object_init(ret);
 	r = find_quickly(c, dirfd, path, last, ret);
 	if (r == NOT_QUICKLY) {
-		fd_close(&ret->place.dir);
+		object_close(ret);
 		object_init(ret);
 		r = target_resolve(call_target(c), dirfd, path, last == LAST_FOLLOWED, &ret->place);
 		if (r == 0 && last != LAST_NAMED)

@@ -353,6 +353,60 @@ for i in range(600):
     assert os.spawnv(os.P_WAIT, "./tool", ["./tool"]) == 0, i'
 }
 
+# Files that are made in a row are made in the directory that is there, each of them.
+@test "a directory that is moved, removed, closed or left between two calls is not used again" {
+	mkdir -p deep/.dir moving
+	run -0 cordon run -q -p strict -- /usr/bin/python3 -c '
+import os
+def make(path):
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        return 0
+    except OSError as error:
+        return error.errno
+def listed(path):
+    return sorted(os.listdir(path))
+os.makedirs("a/d"), os.makedirs("b/d"), os.makedirs("x/y"), os.makedirs("p"), os.makedirs("q")
+os.chdir("a")
+assert make("d/1") == make("d/2") == make("top") == 0
+os.chdir("../b")
+assert make("d/3") == make("top") == 0
+os.chdir("..")
+assert listed("a/d") == ["1", "2"] and listed("b/d") == ["3"], "left"
+assert make("x/y/1") == make(os.path.abspath("x/y/2")) == 0
+os.rename("x", "z"), os.makedirs("x/y")
+assert make("x/y/3") == make(os.path.abspath("x/y/4")) == 0
+assert listed("z/y") == ["1", "2"] and listed("x/y") == ["3", "4"], "moved"
+assert make("q/1") == 0
+os.unlink("q/1"), os.rmdir("q")
+assert make("q/2") == 2, "removed"
+assert make("p/1") == 0
+os.rename("p", "p2"), os.symlink("deep/.dir", "p")
+assert make("p/2") == 30 or make("p/2") == 13, "a link to what is hidden"
+if os.getuid():
+    for close in (lambda fd: os.chmod("x", 0), lambda fd: os.fchmod(fd, 0)):
+        os.chmod("x", 0o700)
+        fd = os.open("x", os.O_RDONLY)
+        assert make(f"x/y/f{fd}") == 0
+        close(fd)
+        assert make("x/y/new") == 13, "closed"'
+	refute_file deep/.dir/2
+	# By the host, to where nothing may be made.
+	background "$CORDON" run -q -p strict --timeout 30s -- /usr/bin/python3 -c '
+import os
+for i in range(10**9):
+    os.close(os.open(f"moving/{i}", os.O_WRONLY | os.O_CREAT))'
+	until [ -e moving/100 ]; do sleep 0.01; done
+	local before
+	before=$(python3 -c '
+import os
+os.rename("moving", "deep/.moved")
+print(len(os.listdir("deep/.moved")))')
+	wait "$STARTED" || true
+	# One may have been under way.
+	[ "$(find deep/.moved -type f | wc -l)" -le $((before + 1)) ]
+}
+
 # For longer: make soak.
 @test "a build, git, databases and packages at once come out as without a broker" {
 	for tool in cc make git python3; do
