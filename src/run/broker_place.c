@@ -31,6 +31,9 @@ static bool is_harmless(const struct call *c)
 {
 	broker_fn *how = c->row ? c->row->how : NULL;
 
+	/* No file, nor a link, was on the way. */
+	if (how == broker_unlink)
+		return !((uint32_t)call_argument(c, c->row->x) & AT_REMOVEDIR);
 	return how == broker_open || how == broker_creat || how == broker_mkdir ||
 	       how == broker_fchmod || how == broker_fchown || how == broker_utimensat;
 }
