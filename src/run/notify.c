@@ -154,13 +154,13 @@ static void ticked(int sig)
 	(void)sig;
 }
 
-static void allow_tick(bool on)
+static bool allow_tick(bool on)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, TICK_SIGNAL);
-	sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+	return sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL) == 0;
 }
 
 /* Without it the loop is asked every time. */
@@ -180,9 +180,8 @@ static bool start_row(struct notify *n)
 	static const struct itimerspec often = { { .tv_nsec = 2 * ROW_NS },
 						 { .tv_nsec = 2 * ROW_NS } };
 
-	n->in_row = n->has_tick && timer_settime(n->tick, 0, &often, NULL) == 0;
-	if (n->in_row)
-		allow_tick(true);
+	n->in_row = n->has_tick && allow_tick(true) &&
+		    timer_settime(n->tick, 0, &often, NULL) == 0;
 	return n->in_row;
 }
 
