@@ -18,7 +18,6 @@
 #include "fmt/json.h"
 #include "run/attempt.h"
 #include "run/quarantine.h"
-#include "run/outlet.h"
 #include "run/terminal.h"
 
 #define TEXT_MAX ((size_t)16 << 10)
@@ -150,8 +149,8 @@ static void say_uncounted(const struct runner *r)
 {
 	struct execute_options options = { .capture = r->capture };
 	const struct plan *plan = r->setup.plan;
-	unsigned shown = terminal_streams(plan, &options) | outlet_streams(plan, &options) |
-			 (r->capture ? 6u : 0u);
+	unsigned shown = terminal_streams(plan, &options) | (r->capture ? 6u : 0u) |
+			 (isatty(STDOUT_FILENO) ? 0u : 2u) | (isatty(STDERR_FILENO) ? 0u : 4u);
 
 	if (execute_output_asked(plan->policy) && (shown & 6u) != 6u)
 		out_loud("limits.output is not held for %s, a terminal that the command has "

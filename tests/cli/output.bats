@@ -40,6 +40,8 @@ needs_python() {
 	run -137 --separate-stderr bash -c \
 		'"$0" run -q --output 1000 -- sh -c "head -c 600 /dev/zero; head -c 600 /dev/zero >&2"' \
 		"$CORDON" >/dev/null
+	run -0 bash -c '"$0" run -q --output 1K true >&-' "$CORDON"
+	assert_output ""
 	run -0 bash -c '"$0" run -q --output 1200 -- sh -c "head -c 600 /dev/zero >&2; exec head -c 600 /dev/zero" 2>&1 | wc -c' "$CORDON"
 	assert_equal "$output" 1200
 }
