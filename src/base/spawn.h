@@ -117,6 +117,8 @@ int spawn_sane_stdio(struct cordon_error *err);
  * where that cannot be; then, as when what was begun fails or is not what the child needs,
  * spawn_start makes them. */
 struct spawn_ahead *spawn_ahead_start(uint64_t clone_flags);
+/* It will not be used, or was: its process ends. Also for NULL. */
+void spawn_ahead_dismiss(struct spawn_ahead *a);
 /* Used, unused or NULL. */
 void spawn_ahead_end(struct spawn_ahead *a);
 

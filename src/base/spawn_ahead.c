@@ -142,6 +142,14 @@ static bool adopts(void)
 	return prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts;
 }
 
+void spawn_ahead_dismiss(struct spawn_ahead *a)
+{
+	if (!a || !a->pid)
+		return;
+	give_order(a, ORDER_LEAVE);
+	await_end(a);
+}
+
 pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
 		       const sigset_t *mask, struct spawned *s)
 {
@@ -149,8 +157,12 @@ pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *
 	struct cordon_error ignored;
 	bool introduced;
 
-	if (!a || !a->pid || r->cgroup_fd || (r->clone_flags & a->flags) != a->flags || !adopts())
+	if (!a || !a->pid)
 		return -1;
+	if (r->cgroup_fd || (r->clone_flags & a->flags) != a->flags || !adopts()) {
+		spawn_ahead_dismiss(a);
+		return -1;
+	}
 	a->request = r;
 	a->pipes = pipes;
 	a->mask = mask;
@@ -173,10 +185,7 @@ pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *
 
 void spawn_ahead_end(struct spawn_ahead *a)
 {
-	if (a && a->pid) {
-		give_order(a, ORDER_LEAVE);
-		await_end(a);
-	}
+	spawn_ahead_dismiss(a);
 	free(a);
 }
 
@@ -193,6 +202,11 @@ pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *
 {
 	(void)r, (void)pipes, (void)mask, (void)s;
 	return -1;
+}
+
+void spawn_ahead_dismiss(struct spawn_ahead *a)
+{
+	(void)a;
 }
 
 void spawn_ahead_end(struct spawn_ahead *a)

@@ -426,6 +426,9 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 	}
 	if (!options->capture && !execute_output_asked(plan->policy))
 		request.limits.output = 0;
+	/* One that nobody will use would be counted as a process of the run. */
+	if (!launch->ahead)
+		spawn_ahead_dismiss(options->ahead);
 	r = run_supervise(&request, ret, err);
 	if (r == 0)
 		r = confirm(backend, launch, &request.limits, ret);
