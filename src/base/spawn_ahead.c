@@ -31,7 +31,7 @@
 /* NO_SPAWN_AHEAD: for valgrind, which knows no process that shares memory. */
 #if defined(RAW_CALL) && !defined(NO_SPAWN_AHEAD)
 
-/* The child goes on with a copy of it; touched as far as used. */
+/* The child goes on with a copy of it; touched as far as used. The lowest page is never. */
 #define STACK_BYTES ((size_t)512 << 10)
 
 enum order { ORDER_WAIT, ORDER_CLONE, ORDER_LEAVE };
@@ -41,12 +41,13 @@ struct spawn_ahead {
 	pid_t pid, caller;
 	char *stack;
 	int order; /* the futex */
+	bool made; /* it is in the namespaces */
 	/* With ORDER_CLONE. */
 	const struct spawn_request *request;
 	const struct spawn_pipes *pipes;
 	const sigset_t *mask;
 	struct clone_args args;
-	long child; /* its number, or -errno */
+	pid_t child; /* 0: there is none */
 };
 
 CHILD_SAFE static _Noreturn void leave(void)
@@ -56,11 +57,14 @@ CHILD_SAFE static _Noreturn void leave(void)
 }
 
 /* Its caller may have ended before it could be told of that. */
-CHILD_SAFE static bool is_ready(const struct spawn_ahead *a)
+CHILD_SAFE static bool get_ready(struct spawn_ahead *a)
 {
-	return raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) == 0 &&
-	       raw_call(SYS_getppid, 0, 0, 0, 0) == a->caller &&
-	       raw_call(SYS_unshare, (long)a->flags, 0, 0, 0) == 0;
+	bool made = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) == 0 &&
+		    raw_call(SYS_getppid, 0, 0, 0, 0) == a->caller &&
+		    raw_call(SYS_unshare, (long)a->flags, 0, 0, 0) == 0;
+
+	__atomic_store_n(&a->made, made, __ATOMIC_RELEASE);
+	return made;
 }
 
 CHILD_SAFE static int await_order(struct spawn_ahead *a)
@@ -76,10 +80,9 @@ CHILD_SAFE BORROWS_STACK static int ahead_main(void *data)
 {
 	struct spawn_ahead *a = data;
 
-	if (!is_ready(a) || await_order(a) != ORDER_CLONE)
+	if (!get_ready(a) || await_order(a) != ORDER_CLONE)
 		leave();
-	a->child = raw_call(SYS_clone3, (long)&a->args, sizeof(a->args), 0, 0);
-	if (a->child == 0)
+	if (raw_call(SYS_clone3, (long)&a->args, sizeof(a->args), 0, 0) == 0)
 		spawn_child_main(a->request, a->pipes, a->mask);
 	leave();
 }
@@ -92,6 +95,7 @@ static bool begin(struct spawn_ahead *a)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 	if (a->stack == MAP_FAILED)
 		return false;
+	mprotect(a->stack, (size_t)getpagesize(), PROT_NONE);
 	/* No handler of the caller's may run in it. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
@@ -166,21 +170,24 @@ pid_t spawn_ahead_fork(const struct spawn_request *r, const struct spawn_pipes *
 	a->request = r;
 	a->pipes = pipes;
 	a->mask = mask;
-	a->child = -ESRCH;
+	a->child = 0;
+	/* The kernel notes the number: somebody could end the one ahead before it does. */
 	a->args = (struct clone_args){
-		.flags = (r->clone_flags & ~a->flags) | CLONE_PIDFD,
+		.flags = (r->clone_flags & ~a->flags) | CLONE_PIDFD | CLONE_PARENT_SETTID,
 		.pidfd = (uint64_t)(uintptr_t)&s->pidfd,
+		.parent_tid = (uint64_t)(uintptr_t)&a->child,
 		.exit_signal = SIGCHLD,
 	};
 	give_order(a, ORDER_CLONE);
 	/* What the parent does to the namespaces of the one it does to the other's. If it cannot
 	 * it is asked again, and then its word counts. */
-	introduced = r->parent && r->parent(r->parent_data, a->pid, &ignored) == 0;
+	introduced = __atomic_load_n(&a->made, __ATOMIC_ACQUIRE) && r->parent &&
+		     r->parent(r->parent_data, a->pid, &ignored) == 0;
 	await_end(a);
-	if (a->child <= 0)
+	if (!a->child)
 		return -1;
 	s->introduced = introduced;
-	return (pid_t)a->child;
+	return a->child;
 }
 
 void spawn_ahead_end(struct spawn_ahead *a)

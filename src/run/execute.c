@@ -268,6 +268,7 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	struct launch *launch = data;
 	struct spawn_request own = *request;
 	struct spawn_fd fds[SPAWN_FDS_MAX];
+	sigset_t ended;
 	int r;
 
 	(void)run;
@@ -287,6 +288,13 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 		own.child_data = launch->child_data;
 		own.parent = launch->parent;
 		own.parent_data = launch->parent_data;
+	}
+	/* Who stands above the command waits for it, whatever the caller ignores. */
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	if (launch->wrappers) {
+		own.ignored = NULL;
+		own.defaulted = &ended;
 	}
 	r = spawn_start(&own, ret, err);
 	if (r == 0)

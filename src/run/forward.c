@@ -168,6 +168,7 @@ static void count_request(struct run *run, int sig, bool by_terminal)
 		return;
 	run->asked++;
 	if (run_is_beginning(run)) {
+		run->ended_by = sig;
 		run_stop(run, RUN_CAUSE_signal);
 		return;
 	}

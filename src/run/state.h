@@ -47,6 +47,7 @@ struct run {
 	enum run_phase phase;
 	uint64_t started, killing_since;
 	unsigned asked; /* how often cordon was sent a signal that is to end the command */
+	int ended_by; /* a signal that came before the command had begun; 0: none */
 	size_t n_begun;	      /* parts whose begin was called */
 	unsigned handed_over; /* kinds that arrived */
 	uint64_t printed;     /* bytes of output that were carried */

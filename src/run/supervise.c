@@ -331,6 +331,11 @@ static void name_cause(struct run *run)
 		r->cause = RUN_CAUSE_setup;
 		r->exit_code = -1;
 		r->signal = 0;
+	} else if (run->ended_by) {
+		/* The KILL is ours; nobody but us could hear the other. */
+		r->cause = RUN_CAUSE_signal;
+		r->exit_code = -1;
+		r->signal = run->ended_by;
 	} else if (run->cause_set && r->cause != RUN_CAUSE_signal)
 		return;
 	else if (cgroup_ended_by_memory(&run->cgroup))

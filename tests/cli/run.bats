@@ -571,3 +571,30 @@ into.wait()
 EOF
 	done
 }
+
+# Whoever inherits that has its children taken in by the kernel, and never hears of their end.
+@test "a caller that ignores SIGCHLD hears how the command ended, and nothing is left" {
+	local backend began
+	for backend in native bwrap; do
+		began=$SECONDS
+		run -3 env --ignore-signal=CHLD "$CORDON" run --quiet --timeout 20s \
+			--backend $backend --fallback degrade -- \
+			sh -c '(trap "" TERM; sleep 30) & exit 3'
+		[ "$SECONDS" -lt $((began + 15)) ]
+	done
+	run -0 env --ignore-signal=CHLD "$CORDON" run -- sed -n 's/^SigIgn:\t//p' /proc/self/status
+	[ $((0x${lines[0]} & 1 << 16)) -ne 0 ]
+}
+
+@test "a signal ends the run as that signal, however early it comes" {
+	local ms pid status
+	for ms in 1 2 3 4 5 6 8 10 12 15 20 30 40 60; do
+		"$CORDON" run --quiet -- sleep 60 &
+		pid=$!
+		sleep "$(printf '0.%03d' "$ms")"
+		kill -TERM "$pid"
+		status=0
+		wait "$pid" || status=$?
+		[ "$status" -eq 143 ] || fail "after $ms ms: $status"
+	done
+}

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -84,6 +85,23 @@ static int end_of(const struct spawn_request *r)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Until the only child of this process is in another network. */
+static void wait_until_made(void)
+{
+	char name[64], inside[sizeof(outside)];
+	FILE *children = fopen("/proc/thread-self/children", "re");
+	int pid = 0;
+
+	cr_assert(children && fscanf(children, "%d", &pid) == 1);
+	fclose(children);
+	snprintf(name, sizeof(name), "/proc/%d/ns/net", pid);
+	link_of("/proc/self/ns/net", outside, sizeof(outside));
+	do {
+		sched_yield();
+		link_of(name, inside, sizeof(inside));
+	} while (strcmp(inside, outside) == 0);
+}
+
 static void assert_nobody_is_left(void)
 {
 	cr_assert_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1);
@@ -111,6 +129,7 @@ Test(ahead, the_child_is_in_them_and_is_ours)
 	adopt(1);
 	a = spawn_ahead_start(FLAGS);
 	cr_assert(a);
+	wait_until_made();
 	r = request(a);
 	r.parent = introduce;
 	cr_assert_eq(end_of(&r), 7);

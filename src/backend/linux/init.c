@@ -65,6 +65,13 @@ static CHILD_SAFE int finish_handover(const struct native *n, int error_fd)
 	return n->handover_fd ? handover_finish(n->handover_fd, error_fd) : 0;
 }
 
+/* What the caller ignores and init must not: its child would be gone without a status. */
+static CHILD_SAFE void ignore_again(const struct native *n)
+{
+	if (n->command.ignored && sigismember(n->command.ignored, SIGCHLD) == 1)
+		signal(SIGCHLD, SIG_IGN);
+}
+
 /* Steps 7 and 8 in the command's own process. Returns only on failure. The directory is
  * entered before anybody listens, who would have to be waited for. */
 static CHILD_SAFE void become_command(const struct native *n, int ruleset, int error_fd)
@@ -183,6 +190,7 @@ static CHILD_SAFE int start_command(const struct native *n, int ruleset, int err
 	if (pid < 0)
 		return native_fail(error_fd, "fork", "cannot start the command's process", NULL);
 	if (pid == 0) {
+		ignore_again(n);
 		become_command(n, ruleset, error_fd);
 		_exit(125);
 	}

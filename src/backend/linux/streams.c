@@ -121,10 +121,10 @@ CHILD_SAFE int native_seal_streams(struct native *n, int error_fd)
 		int original, flags = fcntl(fd, F_GETFL);
 		struct stat st;
 
-		if (!fd_is_exposed(fd) || fstat(fd, &st) < 0)
+		if (flags < 0 || fstat(fd, &st) < 0)
 			continue;
 		n->is_null[fd] = n->own_dev && is_null(&st) && !(flags & O_PATH);
-		if (n->is_null[fd])
+		if (n->is_null[fd] || !fd_is_exposed(fd))
 			continue;
 		original = fcntl(fd, F_DUPFD_CLOEXEC, NATIVE_STREAMS);
 		if (original < 0 || seal(&sealed, fd, flags, &st) < 0)
