@@ -8,9 +8,9 @@
  * only when that is above the limit are the mappings read, where each page counts once
  * (meter_memory.c).
  *
- * Where a process cannot be looked into (it belongs to somebody else, or runs a program
- * that nobody may read) the first sum counts for it, and shared memory that it holds
- * without mapping it is not seen.
+ * Where a process cannot be looked into (it is not dumpable, or runs a program that nobody
+ * may read) the first sum counts for it, and what the whole machine's shared memory has
+ * grown by, as far as nothing else explains it.
  */
 #ifndef CORDON_RUN_METER_H
 #define CORDON_RUN_METER_H
@@ -50,6 +50,7 @@ struct meter_sum {
 	uint64_t bytes;
 	uint64_t mapped; /* of it: shared memory known only from a mapping */
 	uint64_t hidden; /* what such mappings have room for beyond what they show */
+	bool blind;	 /* a process could not be looked into: there is room for anything */
 };
 
 struct meter_process {

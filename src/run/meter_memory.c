@@ -8,7 +8,8 @@
  * first is found in /proc/PID/fd. The second shows in the mappings. The third is asked of
  * /proc/PID/map_files, which only root may; for others it is taken to be the growth of the
  * whole machine's shared memory that nothing else explains, as far as the run's mappings
- * have room for it.
+ * have room for it. All of it counts when a process does not let itself be looked into:
+ * every program can see to that (PR_SET_DUMPABLE, a copy with mode 0111).
  */
 #include "run/meter.h"
 
@@ -143,6 +144,15 @@ static uint64_t count_object(struct meter_sum *sum, const struct meter_object *o
 	return object->bytes;
 }
 
+/* After a look that failed. What is ending refuses, too, and has no page tables any more. */
+static void note_refusal(struct meter_sum *sum, pid_t thread)
+{
+	struct procfs_memory memory;
+
+	if (!sum->blind && errno != ENOENT && errno != ESRCH)
+		sum->blind = procfs_memory(thread, &memory) && memory.tables;
+}
+
 bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget)
 {
 	char path[64];
@@ -154,10 +164,16 @@ bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budg
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)thread);
 	dir = opendir(path);
+	if (!dir)
+		note_refusal(sum, thread);
 	while (dir && !spent && (entry = readdir(dir))) {
-		if (entry->d_name[0] != '.' &&
-		    look_at(dirfd(dir), entry->d_name, sum->meter->shm_device, &object))
+		if (entry->d_name[0] == '.')
+			continue;
+		errno = 0;
+		if (look_at(dirfd(dir), entry->d_name, sum->meter->shm_device, &object))
 			count_object(sum, &object);
+		else if (errno)
+			note_refusal(sum, thread);
 		spent = ++n % OPEN_BATCH == 0 && meter_spent(budget);
 	}
 	if (dir)
@@ -277,7 +293,8 @@ void meter_add_smaps(struct meter_sum *sum, pid_t thread, const char *text)
 	add_mapping(sum, thread, &current);
 }
 
-static bool read_smaps(pid_t thread, const struct meter_budget *budget, struct buf *text)
+static bool read_smaps(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget,
+		       struct buf *text)
 {
 	autoclose int fd = -1;
 	char path[64];
@@ -285,11 +302,15 @@ static bool read_smaps(pid_t thread, const struct meter_budget *budget, struct b
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)thread);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		note_refusal(sum, thread);
 		return false;
+	}
 	do
 		got = buf_read(text, fd, 65536);
 	while (got > 0 && !meter_spent(budget));
+	/* More than is read of anybody. */
+	sum->blind |= got == -ENOBUFS || got == -ENOMEM;
 	return got == 0 && text->n && !text->failed;
 }
 
@@ -297,7 +318,7 @@ bool meter_add_mappings(struct meter_sum *sum, pid_t thread, const struct meter_
 {
 	autobuf struct buf text = buf_make(SMAPS_BYTES_MAX);
 
-	if (!read_smaps(thread, budget, &text))
+	if (!read_smaps(sum, thread, budget, &text))
 		return false;
 	meter_add_smaps(sum, thread, text.p);
 	return true;

@@ -133,7 +133,11 @@ static void weigh_process(struct meter_sample *sample, const struct meter_proces
 			sample->gone += resident(&p->surveyed);
 		return;
 	}
-	sample->sum.bytes += memory.tables + (seen ? 0 : resident(&memory));
+	sample->sum.bytes += memory.tables;
+	if (seen)
+		return;
+	sample->sum.bytes += resident(&memory);
+	sample->sum.mapped += memory.shmem;
 }
 
 static uint64_t weighed(const struct meter_sample *sample)
@@ -141,7 +145,7 @@ static uint64_t weighed(const struct meter_sample *sample)
 	const struct meter_sum *sum = &sample->sum;
 	uint64_t rest = sample->growth > sum->mapped ? sample->growth - sum->mapped : 0;
 
-	return sum->bytes + (sum->hidden < rest ? sum->hidden : rest);
+	return sum->bytes + (sum->blind || sum->hidden > rest ? rest : sum->hidden);
 }
 
 /* One slice. False when processes are left for the next. */

@@ -101,6 +101,21 @@ on_each_backend() {
 	allowed --memory 400M -- "$ATTACK_PATH" map-memfd 160
 }
 
+@test "H74 a memfd of a process that cannot be looked into" {
+	free fill-memfd-unseen 160
+	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" fill-memfd-unseen 160
+	# The other way: a program that may be run but not read.
+	cp attack unreadable
+	chmod 0111 unreadable
+	on_each_backend ended memory --memory 80M -- "$WORKDIR/unreadable" fill-memfd 160
+	# A little of it is no reason, nor is what others had before.
+	FLAGS=()
+	background env HOLD_MS=20000 "$ATTACK_PATH" fill-memfd 160
+	sleep 1
+	allowed --memory 120M --env HOLD_MS=1500 -- "$ATTACK_PATH" fill-memfd-unseen 40
+	allowed --memory 400M -- "$WORKDIR/unreadable" fill-memfd 160
+}
+
 @test "H74 shared memory that no process shows" {
 	free forget-shared 160
 	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" forget-shared 160

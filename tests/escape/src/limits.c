@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -184,6 +185,14 @@ static enum outcome fill_memfd(int argc, char **argv)
 	return hold("a memfd");
 }
 
+/* By a process that nobody but root may look into. */
+static enum outcome fill_memfd_unseen(int argc, char **argv)
+{
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return cannot("prctl");
+	return fill_memfd(argc, argv);
+}
+
 /* Mapped, the descriptor closed. */
 static enum outcome map_memfd(int argc, char **argv)
 {
@@ -333,6 +342,7 @@ const struct attack limit_attacks[] = {
 	{ "fill-file", fill_file },
 	{ "balloon-after-file", file_and_memory },
 	{ "fill-memfd", fill_memfd },
+	{ "fill-memfd-unseen", fill_memfd_unseen },
 	{ "map-memfd", map_memfd },
 	{ "forget-shared", forget_shared },
 	{ "sysv", sysv },
