@@ -163,6 +163,8 @@ CHILD_SAFE int spawn_child_write(int error_fd, const char *stage, const char *pa
  * failure. Both have reported what went wrong. */
 CHILD_SAFE int spawn_child_enter(const struct spawn_request *request, int error_fd);
 CHILD_SAFE int spawn_child_exec(const struct spawn_request *request, int error_fd);
+/* What to do about a program that could not be executed; "": nothing is known. */
+CHILD_SAFE const char *spawn_exec_hint(int errnum, const char *program);
 /* The pipes between the two halves, as the child sees them. */
 struct spawn_pipes {
 	int error_write;

@@ -206,14 +206,14 @@ static const struct exec_hint {
 	{ ETXTBSY, "the file is still open for writing" },
 };
 
-CHILD_SAFE static const char *exec_hint(int errnum, const char *program)
+CHILD_SAFE const char *spawn_exec_hint(int errnum, const char *program)
 {
 	if (errnum == ENOENT && faccessat(AT_FDCWD, program, F_OK, 0) == 0)
 		return "the file is there: the interpreter in its #! line, or its loader, is not";
 	for (size_t i = 0; i < sizeof(exec_hints) / sizeof(exec_hints[0]); i++)
 		if (exec_hints[i].errnum == errnum)
 			return exec_hints[i].text;
-	return NULL;
+	return "";
 }
 
 CHILD_SAFE int spawn_child_enter(const struct spawn_request *r, int error_fd)
@@ -236,7 +236,7 @@ CHILD_SAFE int spawn_child_exec(const struct spawn_request *r, int error_fd)
 	return spawn_child_fail(error_fd,
 				errnum == ENOENT ? CORDON_E_NOT_FOUND : CORDON_E_EXEC,
 				errnum, "exec", "cannot execute", r->program,
-				exec_hint(errnum, r->program));
+				spawn_exec_hint(errnum, r->program));
 }
 
 CHILD_SAFE static int prepare(const struct spawn_request *r, int *error_fd,

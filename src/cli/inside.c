@@ -6,10 +6,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/spawn.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 
@@ -25,17 +25,37 @@ static bool move(const char *number, int to)
 	return dup2((int)fd, to) == to && close((int)fd) == 0;
 }
 
-int inside(char **argv)
+/* execvp, as bubblewrap itself: what becomes of a script without #! does not hang on a pipe. */
+static int execute(char **argv, struct cordon_error *err)
+{
+	int errnum;
+
+	execvp(argv[0], argv);
+	errnum = errno;
+	err_set(err, errnum == ENOENT ? CORDON_E_NOT_FOUND : CORDON_E_EXEC, errnum, "exec",
+		"cannot execute %s", argv[0]);
+	return err_hint(err, "%s", spawn_exec_hint(errnum, argv[0]));
+}
+
+static int take_place(char **argv, struct cordon_error *err)
 {
 	uint64_t self;
 	size_t n = 0;
 
 	while (argv[n])
 		n++;
+	errno = 0;
 	if (n < 4 || !move(argv[0], STDIN_FILENO) || !move(argv[1], STDOUT_FILENO) ||
 	    !num_parse_u64(str_of(argv[2]), INT32_MAX, &self) || self < 3 || close((int)self) < 0)
-		return STATUS_FAILED;
-	execv(argv[3], argv + 3);
-	out_loud("cannot execute %s: %s", quote(str_of(argv[3])).text, strerror(errno));
-	return errno == ENOENT ? 127 : 126;
+		return err_set(err, CORDON_E_SYSTEM, errno, "exec",
+			       "cannot put the command's pipes in place");
+	return execute(argv + 3, err);
+}
+
+int inside(char **argv)
+{
+	struct cordon_error err;
+
+	take_place(argv, &err);
+	return out_error_text(&err);
 }

@@ -200,3 +200,19 @@ in_private_mounts() {
 	assert_contains "cannot create a process for"
 	assert_contains chroot
 }
+
+@test "bubblewrap: what cannot be executed, with a pipe and without" {
+	cordon run -q --backend bwrap true || must_or_skip "bubblewrap does not work here"
+	printf '#!/no/such/interpreter\n' >script
+	echo 'echo "runs: $#"' >text
+	chmod +x script text
+	run -127 cordon run -q --backend bwrap ./script < <(:)
+	assert_contains "cannot execute $WORKDIR/script: No such file or directory"
+	assert_contains "hint: the file is there: the interpreter in its #! line"
+	run -0 cordon run -q --backend bwrap ./text a b < <(:)
+	assert_output "runs: 2"
+	run -0 bash -c '"$0" run -q --backend bwrap ./text a b <&- >said; cat said' "$CORDON"
+	assert_output "runs: 2"
+	run -125 cordon --inside 0
+	assert_contains "cannot put the command's pipes in place"
+}
