@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backend/linux/wrapper.h"
@@ -351,17 +350,10 @@ static int add_options(struct arena *a, const struct bwrap_args *args, struct la
 	return *ret_number ? 0 : err_nomem(err, stage);
 }
 
-static bool is_pipe(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
 static bool can_step(const struct plan *plan)
 {
 	return wrapper_is_alone() && plan_find_op(plan, OP_PROC) &&
-	       (is_pipe(STDIN_FILENO) || is_pipe(STDOUT_FILENO));
+	       (fd_is_pipe(STDIN_FILENO) || fd_is_pipe(STDOUT_FILENO));
 }
 
 /* bubblewrap's two processes hold the standard streams until the end, and whoever is at the

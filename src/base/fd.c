@@ -45,6 +45,13 @@ bool fd_can_be_turned(int fd, bool network)
 	       getpeername(fd, (struct sockaddr *)&other, &other_size) < 0;
 }
 
+bool fd_is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
 void fd_close(int *fd)
 {
 	int saved = errno;

@@ -24,6 +24,8 @@ bool fd_is_exposed(int fd);
  * of the internet is given up for another. Only a connected stream of this machine's is bound
  * to its other end. network: the internet is open, and sockets of it are no matter. */
 bool fd_can_be_turned(int fd, bool network);
+/* Does somebody at another end wait for it, a pipe's or a socket's? */
+bool fd_is_pipe(int fd);
 /* Closes *fd if it is not negative, keeps errno, sets *fd to -1. */
 void fd_close(int *fd);
 int steal_fd(int *fd);
@@ -39,10 +41,12 @@ int fd_write_all(int fd, const void *data, size_t n);
 int fd_pair(int ends[2]);
 /* A new terminal, as master and slave; neither becomes anybody's. 0 or -errno. */
 int fd_pty(int *ret_master, int *ret_slave);
-/* Another open file of the same terminal, with flags of its own; -1 with errno. */
-int fd_open_tty_again(int tty, int flags);
-/* Another open file of the same pipe, to be written to, that never waits; -1 with errno. */
-int fd_open_pipe_again(int pipe);
+/* Another open file of the same terminal or, where the system can, the same pipe, with flags of
+ * its own; -1 with errno. */
+int fd_open_again(int fd, int flags);
+/* write(2) to a pipe that does not wait, whatever the flags are of the open file, which others
+ * share: EAGAIN then. ENOTSUP where the kernel cannot. */
+ssize_t fd_write_now(int pipe, const void *data, size_t n);
 /* 1 when both are one open file, 0 when they are not, -1 when the kernel does not say. */
 int fd_is_one(int a, int b);
 

@@ -235,13 +235,6 @@ static struct spawn_fd *mapping(struct spawn_fd *fds, size_t n, int to)
 	return NULL;
 }
 
-static bool is_pipe(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
 /* Pipes to where the backend wants them (backend.h); what is not used goes. */
 static void move_streams(const struct launch *launch, struct spawn_fd *fds, size_t *n)
 {
@@ -250,7 +243,7 @@ static void move_streams(const struct launch *launch, struct spawn_fd *fds, size
 		struct spawn_fd *stream = mapping(fds, *n, fd);
 		int from = stream ? stream->from : fd, null = place->from;
 
-		if (!is_pipe(from)) {
+		if (!fd_is_pipe(from)) {
 			*place = fds[--*n];
 			continue;
 		}

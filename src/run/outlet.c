@@ -26,7 +26,7 @@ enum outlet_kind {
 	OUTLET_FILE,	/* it takes everything: a file, a device */
 	OUTLET_SOCKET,	/* asked each time not to wait */
 	OUTLET_PIPE,	/* another open file of it, which does not wait */
-	OUTLET_SHARED,	/* a pipe that cannot be opened again: as much as fits for certain */
+	OUTLET_SHARED,	/* a pipe that cannot be opened again: asked each time, too */
 };
 
 struct outlet {
@@ -160,11 +160,25 @@ static bool read_some(struct outlet *o)
 
 	if (n > 0)
 		take(o, (size_t)n);
-	else if (n == 0)
+	else if (n == 0 || (errno == EAGAIN && o->last)) /* somebody else read it */
 		drop(o, &o->from);
 	else if (errno != EAGAIN && errno != EINTR)
 		fail(o, "carry", errno);
 	return more;
+}
+
+/* Where the kernel cannot be asked, as much as fits, unless another writer is faster. */
+static ssize_t put_shared(int fd, const char *bytes, size_t n)
+{
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+	ssize_t done = fd_write_now(fd, bytes, n);
+
+	if (done >= 0 || errno != ENOTSUP)
+		return done;
+	if (poll(&room, 1, 0) > 0)
+		return write(fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
+	errno = EAGAIN;
+	return -1;
 }
 
 /* write(2) that does not wait for a reader. */
@@ -172,7 +186,6 @@ static ssize_t put(const struct outlet *o)
 {
 	const char *bytes = o->bytes + o->at;
 	size_t n = o->n - o->at;
-	struct pollfd room = { .fd = o->to.fd, .events = POLLOUT };
 
 	switch (o->kind) {
 	case OUTLET_FILE:
@@ -183,9 +196,7 @@ static ssize_t put(const struct outlet *o)
 	case OUTLET_PIPE:
 		return write(o->to.fd, bytes, n);
 	case OUTLET_SHARED:
-		if (poll(&room, 1, 0) > 0)
-			return write(o->to.fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
-		break;
+		return put_shared(o->to.fd, bytes, n);
 	}
 	errno = EAGAIN;
 	return -1;
@@ -221,6 +232,8 @@ static int watch(struct outlet *o, struct cordon_error *err)
 	bool full = o->at < o->n;
 	int r = 0;
 
+	if (!full && o->last && !o->due)
+		drop(o, &o->from);
 	if (!full && o->from.fd < 0)
 		close_outlet(o);
 	if (full || o->from.fd < 0)
@@ -342,7 +355,7 @@ static int open_end(struct outlet *o, struct cordon_error *err)
 		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot use %s",
 			       names[o->stream]);
 	if (S_ISFIFO(st.st_mode)) {
-		o->to.fd = fd_open_pipe_again(o->stream);
+		o->to.fd = fd_open_again(o->stream, O_WRONLY | O_NONBLOCK);
 		o->kind = o->to.fd >= 0 ? OUTLET_PIPE : OUTLET_SHARED;
 	} else if (S_ISSOCK(st.st_mode)) {
 		o->kind = OUTLET_SOCKET;

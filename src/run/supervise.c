@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,20 +71,13 @@ static void read_outcome(struct run *run)
 	}
 }
 
-static bool is_pipe(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
 /* Whoever is at the other end waits for ours, too. What cannot be let go is held. */
 static void let_go(const struct run *run)
 {
 	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDOUT_FILENO; fd++)
-		if (is_pipe(fd) && !(fd == STDOUT_FILENO && run->request->capture))
+		if (fd_is_pipe(fd) && !(fd == STDOUT_FILENO && run->request->capture))
 			dup2(null, fd);
 }
 

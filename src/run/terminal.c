@@ -152,7 +152,7 @@ void terminal_resize(struct terminal *t)
  * then it is used as it is. */
 static int open_again(int fd, int flags)
 {
-	int again = fd_open_tty_again(fd, flags | O_NONBLOCK);
+	int again = fd_open_again(fd, flags | O_NONBLOCK);
 
 	return again >= 0 ? again : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }

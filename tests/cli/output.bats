@@ -21,6 +21,11 @@ needs_python() {
 	command -v python3 >/dev/null || must_or_skip "no python3"
 }
 
+# has_children PID: a run without any has only its output left to deliver.
+has_children() {
+	[[ -n $(cat "/proc/$1/task/$1/children") ]]
+}
+
 @test "a limit of output holds for a pipe, to the byte" {
 	local backend
 	for backend in $(backends) passthrough; do
@@ -99,8 +104,7 @@ poll.poll()" | true; echo "${PIPESTATUS[0]}"' "$CORDON"
 	"$CORDON" run -q --result "$SCRATCH/r" --output 1G -- sh -c 'seq 20000; echo >ended' \
 		8>&- 3>&- >full 2>"$SCRATCH/said" &
 	local pid=$!
-	until [[ -e ended ]]; do sleep 0.05; done
-	sleep 0.3
+	until [[ -e ended ]] && ! has_children "$pid"; do sleep 0.05; done
 	kill "$pid"
 	local ended=0
 	wait "$pid" || ended=$?
@@ -143,12 +147,51 @@ b.close()
 time.sleep(0.2)
 check(a.recv, run)
 
-# What belongs to somebody else cannot be opened again.
+# What may not be written to cannot be opened again, nor by root without its right to all files.
 ours, theirs = os.pipe()
 os.fchmod(theirs, 0)
-run = start(theirs)
+less = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+again = [*less, "sh", "-c", ": 2>/dev/null >/proc/self/fd/1"]
+assert subprocess.run(again, stdout=theirs).returncode != 0
+run = start(theirs, *less)
 os.close(theirs)
 time.sleep(0.2)
 check(lambda n: os.read(ours, n), run)
 EOF2
+}
+
+@test "who was given the command's end of its output is not waited for" {
+	needs_python
+	backends >/dev/null
+	cat >hold.py <<-'EOF2'
+	import os, socket
+	s = socket.create_server("s", family=socket.AF_UNIX)
+	os.close(os.open("listens", os.O_CREAT))
+	c = s.accept()[0]
+	held = socket.recv_fds(c, 1, 1)[1]
+	assert len(held) == 1
+	c.send(b"x")
+	open("gone").read()
+	EOF2
+	cat >give.py <<-'EOF2'
+	import os, socket
+	s = socket.socket(socket.AF_UNIX)
+	s.connect("s")
+	socket.send_fds(s, [b"x"], [1])
+	assert s.recv(1)
+	left = 170000
+	while left:
+	    left -= os.write(1, b"x" * left)
+	EOF2
+	mkfifo gone
+	python3 hold.py 3>&- >/dev/null 2>&1 &
+	local stranger=$!
+	until [[ -e listens ]]; do sleep 0.05; done
+	# More than one pipe holds, less than two and what is under way: the command is gone first.
+	run bash -c '"$@" | (sleep 1; wc -c); echo "${PIPESTATUS[0]}"' - "$CORDON" run -q --timeout 20s \
+		--output 10M --allow-unix "$WORKDIR/s" -- python3 give.py
+	kill -0 "$stranger" || fail "the stranger did not hold it" "$(outcome)"
+	echo >gone
+	wait "$stranger"
+	assert_output $'170000\n0'
 }

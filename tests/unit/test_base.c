@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base: buffers, strings, numbers, paths, arenas. */
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "skip.h"
 
 Test(err, wraps_and_keeps_the_code)
 {
@@ -221,4 +227,22 @@ Test(map, says_when_memory_is_out)
 	for (size_t i = 0; i < n; i++)
 		cr_assert_eq(map_get(&m, str_of(keys[i])), &one, "%zu", i);
 	arena_free(&a);
+}
+
+/* The end that is written to waits, and stays so: others share it. */
+Test(fd, writes_what_fits_now, .timeout = 20)
+{
+	static char bytes[1 << 20];
+	int from, to, there = 0;
+	ssize_t n;
+
+	cr_assert_eq(fd_pipe(&from, &to), 0);
+	cr_assert(fd_is_pipe(from) && fd_is_pipe(to));
+	n = fd_write_now(to, bytes, sizeof(bytes));
+	if (n < 0 && errno == ENOTSUP)
+		honest_skip("the kernel cannot be asked not to wait");
+	cr_assert(n > 0 && (size_t)n < sizeof(bytes));
+	cr_assert(ioctl(from, FIONREAD, &there) == 0 && there == n);
+	cr_assert(fd_write_now(to, bytes, 1) == -1 && errno == EAGAIN);
+	cr_assert_not(fcntl(to, F_GETFL) & O_NONBLOCK);
 }
