@@ -141,7 +141,8 @@ uint64_t meter_places_bytes(const struct meter *m);
 /* Was one that a sample has found left full? Known after the end of the run, too. */
 bool meter_place_is_full(const struct meter *m);
 /* Adds the shared memory that it has open; false when the time was up. */
-bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget);
+bool meter_add_open(struct meter_sum *sum, const struct procfs_stat *process,
+		    const struct meter_budget *budget);
 /* Adds its mappings; false, and nothing added, when they cannot be read whole. */
 bool meter_add_mappings(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget);
 /* Adds what one /proc/PID/smaps shows. */

@@ -33,9 +33,10 @@ bool meter_place_is_full(const struct meter *m)
 	return false;
 }
 
-bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget)
+bool meter_add_open(struct meter_sum *sum, const struct procfs_stat *process,
+		    const struct meter_budget *budget)
 {
-	(void)sum, (void)thread, (void)budget;
+	(void)sum, (void)process, (void)budget;
 	return true;
 }
 

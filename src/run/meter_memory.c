@@ -5,11 +5,12 @@
  * Shared memory hides in three ways: it can be held by a descriptor without a mapping,
  * by a mapping without a descriptor, and by a mapping whose pages were given back
  * (MADV_DONTNEED), which leaves them in memory without any process that shows them. The
- * first is found in /proc/PID/fd. The second shows in the mappings. The third is asked of
- * /proc/PID/map_files, which only root may; for others it is taken to be the growth of the
- * whole machine's shared memory that nothing else explains, as far as the run's mappings
- * have room for it. All of it counts when a process does not let itself be looked into:
- * every program can see to that (PR_SET_DUMPABLE, a copy with mode 0111).
+ * first is found in /proc/PID/fd, of every thread that has descriptors of its own. The
+ * second shows in the mappings. The third is asked of /proc/PID/map_files, which only root
+ * may; for others it is taken to be the growth of the whole machine's shared memory that
+ * nothing else explains, as far as the run's mappings have room for it. All of it counts
+ * when a process does not let itself be looked into: every program can see to that
+ * (PR_SET_DUMPABLE, a copy with mode 0111).
  */
 #include "run/meter.h"
 
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -153,7 +155,8 @@ static void note_refusal(struct meter_sum *sum, pid_t thread)
 		sum->blind = procfs_memory(thread, &memory) && memory.tables;
 }
 
-bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budget *budget)
+static bool add_descriptors(struct meter_sum *sum, pid_t thread,
+			    const struct meter_budget *budget)
 {
 	char path[64];
 	struct dirent *entry;
@@ -179,6 +182,40 @@ bool meter_add_open(struct meter_sum *sum, pid_t thread, const struct meter_budg
 	if (dir)
 		closedir(dir);
 	return !spent;
+}
+
+/* Of threads that share their descriptors only one is looked at. The kernel says whether
+ * they do, or does not (seccomp filters of containers): that is a refusal, for to read the
+ * same thousands of descriptors for hundreds of threads would take the whole budget. */
+static bool add_other_threads(struct meter_sum *sum, pid_t thread,
+			      const struct meter_budget *budget)
+{
+	char path[64];
+	struct dirent *entry;
+	bool spent = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)thread);
+	dir = opendir(path);
+	while (dir && !spent && (entry = readdir(dir))) {
+		pid_t other = (pid_t)strtol(entry->d_name, NULL, 10);
+		long differs = other > 0 ? syscall(SYS_kcmp, thread, other, KCMP_FILES, 0, 0) : 0;
+
+		if (differs < 0)
+			note_refusal(sum, other);
+		else if (differs)
+			spent = !add_descriptors(sum, other, budget) || meter_spent(budget);
+	}
+	if (dir)
+		closedir(dir);
+	return !spent;
+}
+
+bool meter_add_open(struct meter_sum *sum, const struct procfs_stat *process,
+		    const struct meter_budget *budget)
+{
+	return add_descriptors(sum, process->thread, budget) &&
+	       (process->threads < 2 || add_other_threads(sum, process->thread, budget));
 }
 
 /* --- mappings, each page once ------------------------------------------------------ */

@@ -70,7 +70,7 @@ static void survey_process(void *data, const struct tree_process *p, bool wrappe
 	if (wrapper || s->incomplete || !procfs_stat(p->pid, &line) || !line.alive)
 		return;
 	meter_find_places(s->meter, line.thread);
-	s->incomplete = !meter_add_open(&sample->sum, line.thread, &s->budget) ||
+	s->incomplete = !meter_add_open(&sample->sum, &line, &s->budget) ||
 			meter_spent(&s->budget);
 	if (!procfs_memory(line.thread, &memory))
 		return;

@@ -101,6 +101,13 @@ on_each_backend() {
 	allowed --memory 400M -- "$ATTACK_PATH" map-memfd 160
 }
 
+@test "H74 a memfd of a thread that has descriptors of its own" {
+	free fill-memfd-thread 160
+	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" fill-memfd-thread 160
+	FLAGS=()
+	allowed --memory 400M -- "$ATTACK_PATH" fill-memfd-thread 160
+}
+
 @test "H74 a memfd of a process that cannot be looked into" {
 	free fill-memfd-unseen 160
 	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" fill-memfd-unseen 160

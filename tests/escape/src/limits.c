@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -185,6 +186,30 @@ static enum outcome fill_memfd(int argc, char **argv)
 	return hold("a memfd");
 }
 
+static size_t unshared_bytes;
+
+static void *fill_unshared(void *data)
+{
+	int fd;
+
+	if (unshare(CLONE_FILES) < 0 || (fd = memfd_create("balloon", 0)) < 0)
+		_exit(cannot("unshare"));
+	_exit(fill(fd, unshared_bytes) ? hold("a memfd of a thread") : held("write"));
+	return data;
+}
+
+/* By a thread that has descriptors of its own. */
+static enum outcome fill_memfd_thread(int argc, char **argv)
+{
+	pthread_t thread;
+
+	unshared_bytes = megabytes(argc, argv, 0);
+	if (pthread_create(&thread, NULL, fill_unshared, NULL) != 0)
+		return cannot("pthread_create");
+	pthread_join(thread, NULL);
+	return CANNOT;
+}
+
 /* By a process that nobody but root may look into. */
 static enum outcome fill_memfd_unseen(int argc, char **argv)
 {
@@ -343,6 +368,7 @@ const struct attack limit_attacks[] = {
 	{ "balloon-after-file", file_and_memory },
 	{ "fill-memfd", fill_memfd },
 	{ "fill-memfd-unseen", fill_memfd_unseen },
+	{ "fill-memfd-thread", fill_memfd_thread },
 	{ "map-memfd", map_memfd },
 	{ "forget-shared", forget_shared },
 	{ "sysv", sysv },
