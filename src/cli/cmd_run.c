@@ -267,6 +267,14 @@ static void say_quarantined(const struct run_result *result)
 		print_quarantined(&text, &result->quarantined[i]);
 		out_loud("%s", text.p);
 	}
+	if (result->more_quarantined > result->more_left)
+		out_loud("%zu more names were made although they are protected, and moved away; "
+			 "'cordon quarantine list' shows them",
+			 result->more_quarantined - result->more_left);
+	if (result->more_left)
+		out_loud("%zu more appeared at protected names and are not in the quarantine: look "
+			 "there, and for .cordon-taken-... beside them, before anything uses them",
+			 result->more_left);
 }
 
 /* One sentence when the end was not the command's own doing. */

@@ -39,8 +39,7 @@ struct guard {
 	struct arena *arena;
 	const struct plan *plan;
 	struct egress *egress; /* NULL: no host is listed */
-	struct run_quarantined quarantined[RUN_QUARANTINED_MAX];
-	size_t n_quarantined;
+	struct run_result *result; /* in the end */
 	bool observes, sees_reads, guards;
 	int refusal;		/* what a refused call fails with: as the kernel's own rules here */
 	struct request request; /* the call at hand */
@@ -505,16 +504,11 @@ static void caught(void *data, struct str path, const struct rule *rule)
 static void told(void *data, struct str path, const char *kept, int why)
 {
 	struct guard *g = data;
-	struct run_quarantined *q = &g->quarantined[g->n_quarantined];
+	bool restorable = kept && quarantine_holds(&g->sentry.quarantine, kept);
 
-	if (g->n_quarantined == RUN_QUARANTINED_MAX)
-		return;
-	*q = (struct run_quarantined){ .object = arena_dup(g->arena, path),
-				       .kept = kept ? arena_dup(g->arena, str_of(kept)) : NULL,
-				       .restorable = kept &&
-						     quarantine_holds(&g->sentry.quarantine, kept),
-				       .why = why };
-	g->n_quarantined += q->object && (q->kept || !kept);
+	run_result_add_quarantined(
+		g->result, g->arena, path,
+		(struct run_quarantined){ .kept = kept, .restorable = restorable, .why = why });
 }
 
 static void allowed(void *data, enum violation_op op, struct str object)
@@ -543,9 +537,10 @@ static void end(struct run_part *part, struct run_result *result)
 	struct guard *g = part->data;
 
 	notify_close(&g->notify);
+	g->result = result;
 	sentry_end(&g->sentry);
-	memcpy(result->quarantined, g->quarantined, sizeof(g->quarantined));
-	result->n_quarantined = g->n_quarantined;
+	result->more_quarantined += g->sentry.lost;
+	result->more_left += g->sentry.lost;
 	fd_close(&g->view.root);
 }
 

@@ -145,8 +145,9 @@ static int copy_entry(struct copying *c, int from, const char *name, int to, con
 	struct stat st;
 	mode_t mode;
 
-	if (!c->entries--)
+	if (!c->entries)
 		return -EFBIG;
+	c->entries--;
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	mode = st.st_mode & 0777;
@@ -226,13 +227,20 @@ static bool has_other_names(int dir, const char *name)
 	       st.st_nlink > 1;
 }
 
-int move_apart(int from, const char *name, int to, const char *as)
+int move_apart(int from, const char *name, int to, const char *as, struct move_spent *spent)
 {
-	struct copying c = { MOVE_BYTES_MAX, MOVE_ENTRIES_MAX };
+	struct copying c = { MOVE_BYTES_MAX - spent->bytes, MOVE_ENTRIES_MAX - spent->entries };
+	int r = -1;
 
-	if (has_other_names(from, name) && copy_across(&c, from, name, to, as) == 0)
-		return 0;
-	return move_name(from, name, to, as, MOVE_SOME);
+	if (has_other_names(from, name))
+		r = copy_across(&c, from, name, to, as);
+	if (r < 0)
+		r = rename_name(from, name, to, as);
+	if (r == -EXDEV)
+		r = copy_across(&c, from, name, to, as);
+	spent->bytes = MOVE_BYTES_MAX - c.bytes;
+	spent->entries = MOVE_ENTRIES_MAX - c.entries;
+	return r;
 }
 
 int move_aside(int dir, const char *name, char ret_name[NAME_MAX + 1])

@@ -129,14 +129,14 @@ int quarantine_take(struct quarantine *q, int dir, const char *name, struct str 
 }
 
 /* The directory where it waits may have lost its owner's rights, too. */
-static int move_in(const struct quarantine *q, const struct quarantine_ticket *t, const char *as)
+static int move_in(struct quarantine *q, const struct quarantine_ticket *t, const char *as)
 {
 	mode_t former;
-	int r = move_apart(t->dir, t->name, q->held, as);
+	int r = move_apart(t->dir, t->name, q->held, as, &q->copied);
 
 	if (r != -EACCES || fd_open_up(t->dir, &former) < 0)
 		return r;
-	r = move_apart(t->dir, t->name, q->held, as);
+	r = move_apart(t->dir, t->name, q->held, as, &q->copied);
 	fd_set_mode(t->dir, former);
 	return r;
 }
@@ -155,7 +155,8 @@ static int path_aside(const struct quarantine_ticket *t, char ret_path[PATH_MAX]
 		       : -ENAMETOOLONG;
 }
 
-int quarantine_finish(struct quarantine *q, struct quarantine_ticket *t, char ret_path[PATH_MAX])
+int quarantine_finish(struct quarantine *q, const struct quarantine_ticket *t,
+		      char ret_path[PATH_MAX])
 {
 	char as[16], record[32];
 	int r;
@@ -170,7 +171,6 @@ int quarantine_finish(struct quarantine *q, struct quarantine_ticket *t, char re
 		unlinkat(q->held, record, 0);
 		r = path_aside(t, ret_path);
 	}
-	fd_close(&t->dir);
 	return r;
 }
 

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "run/move.h"
 
 /* --- taking, during a run ------------------------------------------------------------ */
 
@@ -27,6 +28,7 @@ struct quarantine {
 	const char *home;   /* CORDON_HOME */
 	struct str workdir; /* of the run */
 	unsigned taken;
+	struct move_spent copied;
 	char dir[PATH_MAX]; /* "" until the first is taken */
 	int held;	    /* that directory, locked; its owner sets -1 */
 };
@@ -34,7 +36,7 @@ struct quarantine {
 /* Something that was taken, until it lies where it stays. */
 struct quarantine_ticket {
 	unsigned number;
-	int dir;		 /* where it waits, O_PATH */
+	int dir;		 /* where it waits, O_PATH; its owner closes it */
 	char name[NAME_MAX + 1]; /* under this name */
 };
 
@@ -51,7 +53,7 @@ int quarantine_take(struct quarantine *q, int dir, const char *name, struct str 
 /* When no process of the run is left. Returns 0 with the path where it stays: in the
  * quarantine, or beside its old name when it could not be moved there (a full disk, too
  * much to copy); -ENOENT when somebody took it away. */
-int quarantine_finish(struct quarantine *q, struct quarantine_ticket *ticket,
+int quarantine_finish(struct quarantine *q, const struct quarantine_ticket *ticket,
 		      char ret_path[PATH_MAX]);
 bool quarantine_holds(const struct quarantine *q, const char *path);
 void quarantine_release(struct quarantine *q); /* the run is over */

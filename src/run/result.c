@@ -22,6 +22,23 @@ void run_result_free(struct run_result *r)
 	buf_free(&r->shown);
 }
 
+void run_result_add_quarantined(struct run_result *r, struct arena *a, struct str object,
+				struct run_quarantined one)
+{
+	const char *kept = one.kept;
+
+	if (r->n_quarantined < RUN_QUARANTINED_MAX) {
+		one.object = arena_dup(a, object);
+		one.kept = kept ? arena_dup(a, str_of(kept)) : NULL;
+	}
+	if (one.object && (one.kept || !kept)) {
+		r->quarantined[r->n_quarantined++] = one;
+	} else {
+		r->more_quarantined++;
+		r->more_left += !one.restorable;
+	}
+}
+
 const char *run_cause_to_string(enum run_cause cause)
 {
 	return cause_rows[cause].name;

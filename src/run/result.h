@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -23,7 +24,7 @@ enum run_cause {
 	RUN_CAUSE_COUNT
 };
 
-#define RUN_QUARANTINED_MAX 16 /* more are kept, and not named */
+#define RUN_QUARANTINED_MAX 16 /* more are counted, not named */
 
 #define RUN_LIMITS_MET_MAX 3
 
@@ -79,6 +80,8 @@ struct run_result {
 		int why;	 /* errno, or 0 */
 	} quarantined[RUN_QUARANTINED_MAX];
 	size_t n_quarantined;
+	size_t more_quarantined; /* that are not named there, */
+	size_t more_left;	 /* and how many of those are not in the quarantine */
 	const struct run_host *hosts; /* in the arena of the run */
 	size_t n_hosts;
 	uint64_t more_hosts; /* connections to others */
@@ -92,6 +95,9 @@ struct run_result {
 };
 
 void run_result_free(struct run_result *r); /* accepts a zeroed result */
+/* Copies what is given; beyond what there is room for it is counted. */
+void run_result_add_quarantined(struct run_result *r, struct arena *a, struct str object,
+				struct run_quarantined one);
 
 const char *run_cause_to_string(enum run_cause cause);
 const char *run_cause_meaning(enum run_cause cause);

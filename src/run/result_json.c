@@ -84,6 +84,10 @@ int run_result_to_json(const struct run_result *r, json_t *object, struct cordon
 	    (!r->undelivered || set(object, "undelivered", json_true())) &&
 	    (!r->n_limits_met || set_limits_met(r, object)) &&
 	    (!r->n_quarantined || set_quarantined(r, object)) &&
+	    (!r->more_quarantined || set(object, "quarantined_more",
+					 json_integer((json_int_t)r->more_quarantined))) &&
+	    (!r->more_left ||
+	     set(object, "quarantined_left", json_integer((json_int_t)r->more_left))) &&
 	    (!r->captured || set_streams(r, object)) &&
 	    ((r->cause != RUN_CAUSE_setup && !r->error.code) || set_error(&r->error, object)))
 		return 0;

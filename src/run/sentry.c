@@ -77,6 +77,38 @@ static int stat_in(struct sentry_place *dir, const char *name, struct statx *ret
 	return -errno;
 }
 
+/* The same directory as one that is held, which is closed in its favour, or now held itself;
+ * -1: neither. */
+static int hold_dir(struct sentry *s, int fd)
+{
+	struct stat st, held;
+	bool known = fstat(fd, &st) == 0;
+
+	for (size_t i = 0; known && i < s->n_dirs; i++)
+		if (fstat(s->dirs[i], &held) == 0 && held.st_ino == st.st_ino &&
+		    held.st_dev == st.st_dev) {
+			fd_close(&fd);
+			return s->dirs[i];
+		}
+	if (s->n_dirs < SENTRY_DIRS_MAX)
+		return s->dirs[s->n_dirs++] = fd;
+	fd_close(&fd);
+	return -1;
+}
+
+static void keep_ticket(struct sentry *s, const struct sentry_place *p, struct quarantine_ticket *t)
+{
+	struct sentry_taken *one = NULL;
+
+	t->dir = hold_dir(s, t->dir);
+	if (t->dir >= 0 && s->taken.n < SENTRY_TAKEN_MAX)
+		one = vec_push(&s->taken, s->arena);
+	if (one)
+		*one = (struct sentry_taken){ .path = p->path, .ticket = *t };
+	else
+		s->lost++;
+}
+
 static int take(struct sentry *s, struct sentry_place *p, struct sentry_place *dir)
 {
 	struct quarantine_ticket t;
@@ -85,15 +117,9 @@ static int take(struct sentry *s, struct sentry_place *p, struct sentry_place *d
 	do
 		r = quarantine_take(&s->quarantine, dir->fd, p->name, str_of(p->path), &t);
 	while (r == -EACCES && open_up(dir));
-	if (r < 0)
-		return r;
-	if (s->n_taken == SENTRY_TAKEN_MAX) {
-		fd_close(&t.dir);
-		return 0;
-	}
-	s->taken[s->n_taken].path = p->path;
-	s->taken[s->n_taken++].ticket = t;
-	return 0;
+	if (r == 0)
+		keep_ticket(s, p, &t);
+	return r;
 }
 
 /* What is in a directory comes with it when that is moved, without a change of its own. */
@@ -287,6 +313,7 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 		 struct cordon_error *err)
 {
 	s->loop = loop;
+	s->arena = a;
 	s->timer = (struct loop_timer){ .fired = look_again, .data = s };
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_GUARD_NAME && add_name(s, a, op) < 0)
@@ -294,16 +321,19 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 	return 0;
 }
 
+/* What is still there comes first: not everything may be named. */
 static void tell(struct sentry *s)
 {
 	char kept[PATH_MAX];
 
-	for (size_t i = 0; i < s->n_taken; i++)
-		if (quarantine_finish(&s->quarantine, &s->taken[i].ticket, kept) == 0)
-			s->told(s->data, str_of(s->taken[i].path), kept, 0);
 	vec_each(p, &s->places)
 		if (p->told || p->why)
 			s->told(s->data, str_of(p->path), NULL, p->why);
+	vec_each(one, &s->taken)
+		if (quarantine_finish(&s->quarantine, &one->ticket, kept) == 0)
+			s->told(s->data, str_of(one->path), kept, 0);
+	while (s->n_dirs)
+		fd_close(&s->dirs[--s->n_dirs]);
 }
 
 void sentry_end(struct sentry *s)

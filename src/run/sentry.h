@@ -24,7 +24,9 @@
 #include "run/inflight.h"
 #include "run/quarantine.h"
 
-#define SENTRY_TAKEN_MAX 64 /* each holds a descriptor; more stay under another name */
+/* What is taken beyond either of these keeps its other name, and is counted. */
+#define SENTRY_TAKEN_MAX 4096
+#define SENTRY_DIRS_MAX 64 /* each holds a descriptor */
 
 struct sentry_id {
 	uint64_t ino;
@@ -54,6 +56,11 @@ struct sentry_place {
 	mode_t former;
 };
 
+struct sentry_taken {
+	const char *path;
+	struct quarantine_ticket ticket; /* its directory is one of the sentry's */
+};
+
 struct sentry {
 	/* Set by the owner before sentry_begin. A violation, once for each object; and in
 	 * the end what became of it: `kept` is where it is; or NULL when it is still there,
@@ -71,11 +78,11 @@ struct sentry {
 	int64_t looks;	/* when the look at hand began */
 	VEC(struct sentry_place) places;
 	struct inflight inflight;
-	struct {
-		const char *path;
-		struct quarantine_ticket ticket;
-	} taken[SENTRY_TAKEN_MAX];
-	size_t n_taken;
+	struct arena *arena;
+	VEC(struct sentry_taken) taken;
+	int dirs[SENTRY_DIRS_MAX]; /* where they wait */
+	size_t n_dirs;
+	size_t lost; /* how many were taken and are not among those */
 };
 
 int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const struct plan *plan,
@@ -83,7 +90,7 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 /* A call of this thread is about to go on. */
 void sentry_saw(struct sentry *s, pid_t tid, int nr, enum inflight_kind kind);
 /* Looks a last time, when no process of the run is left. Accepts one that was never
- * begun. */
+ * begun. What nothing was told of, and keeps its other name, is in `lost`. */
 void sentry_end(struct sentry *s);
 
 #endif

@@ -65,6 +65,7 @@ static const char *take(const char *name)
 	cr_assert_eq(quarantine_take(&q, dir, name, str_of(in_work(name)), &t), 0);
 	cr_assert_neq(faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW), 0);
 	cr_assert_eq(quarantine_finish(&q, &t, kept), 0);
+	close(t.dir);
 	cr_assert(quarantine_holds(&q, kept), "%s", kept);
 	return arena_dup(&a, str_of(kept));
 }

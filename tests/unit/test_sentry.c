@@ -415,6 +415,52 @@ Test(sentry, what_stays_is_told_with_the_reason)
 	cr_assert_eq(why, EMFILE);
 }
 
+/* Made and taken so often, then the end. */
+static void take_often(unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		goes_on(INFLIGHT_FILE);
+		make_file("name");
+		look();
+		cr_assert_not(there("name"), "%u", i);
+	}
+	sentry_end(s);
+}
+
+Test(sentry, hundreds_of_one_name_are_all_moved_and_told)
+{
+	take_often(300);
+	cr_assert_eq(violations, 300);
+	cr_assert_eq(entries, 300);
+	cr_assert_eq(names_in_work(), 0);
+	cr_assert_eq(s->lost, 0);
+}
+
+Test(sentry, what_is_beyond_the_table_is_counted)
+{
+	take_often(SENTRY_TAKEN_MAX + 3);
+	cr_assert_eq(entries, SENTRY_TAKEN_MAX);
+	cr_assert_eq(names_in_work(), 3);
+	cr_assert_eq(s->lost, 3);
+}
+
+/* Each directory that something waits in is held open; there is an end to that. */
+Test(sentry, directories_beyond_those_that_are_held_are_counted)
+{
+	for (unsigned i = 0; i < SENTRY_DIRS_MAX + 2; i++) {
+		cr_assert_eq(mkdir(in_work("deep"), 0700), 0);
+		cr_assert_eq(mkdir(in_work("deep/er"), 0700), 0);
+		goes_on(INFLIGHT_FILE);
+		make_file("deep/er/name");
+		look();
+		cr_assert_not(there("deep/er/name"), "%u", i);
+		cr_assert_eq(rename(in_work("deep"), in_work(arena_printf(&a, "old%u", i))), 0);
+	}
+	sentry_end(s);
+	cr_assert_eq(entries, SENTRY_DIRS_MAX);
+	cr_assert_eq(s->lost, 2);
+}
+
 Test(sentry, without_a_call_there_is_nothing_to_say)
 {
 	make_file("name");
