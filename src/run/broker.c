@@ -144,6 +144,16 @@ static void configure(struct side *s, const struct broker_message *m, size_t n)
 	answer(s, rewrites(s, (struct str){ m->object, strnlen(m->object, n) }));
 }
 
+/* Whether the call that was told of gets its own. */
+static void answer_told(struct side *s, const struct broker_message *m)
+{
+	bool told = m->word == BROKER_REFUSED || m->word == BROKER_SEEN ||
+		    m->word == BROKER_CALLED;
+
+	if (told && s->in.ends_run && !run_is_killed(s->run))
+		answer(s, true);
+}
+
 /* One message; false when there is none. */
 static bool take_in(struct side *s)
 {
@@ -174,6 +184,7 @@ static bool take_in(struct side *s)
 		configure(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_ALLOWED && s->accesses)
 		note_access(s, &m, (size_t)got - fixed);
+	answer_told(s, &m);
 	return true;
 }
 
@@ -345,6 +356,7 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 				       .heard = in->launch->heard,
 				       .lists_hosts = s->egress,
 				       .learns = s->accesses,
+				       .ends_run = in->options && in->options->end_at_violation,
 				       .report = policy_number(in->plan->policy, KEY_REPORT),
 				       .hides = plan_find_op(in->plan, OP_HIDE_GLOB) ||
 						in->launch->broker_hides,

@@ -22,6 +22,7 @@
 
 /* What the broker tells the supervisor, one message each. */
 enum broker_word {
+	/* The first three wait for an answer where a refusal ends the run. */
 	BROKER_REFUSED,
 	BROKER_SEEN, /* the policy refuses it; whether it would have worked is seen outside */
 	BROKER_CALLED,	/* a filter refuses it */
@@ -58,6 +59,7 @@ struct broker_input {
 	int heard;		   /* see struct launch */
 	bool lists_hosts;	   /* the supervisor has to know of connections first */
 	bool learns;		   /* what is allowed is told, too */
+	bool ends_run;		   /* what is refused does: nobody goes on before it is heard */
 	bool hides;		   /* reading is carried out, too: else nothing would hide it */
 	bool connects;		   /* so is connecting: else every unix socket were open */
 	/* There are no namespaces: it is in the command's own Landlock domain, has no capability,

@@ -27,6 +27,20 @@ static void send_message(const struct broker_message *m, size_t object)
 			_exit(1);
 }
 
+static bool hear_answer(void)
+{
+	ssize_t got;
+	bool agreed;
+
+	do
+		got = recv(BROKER_FD_CONTROL, &agreed, sizeof(agreed), 0);
+	while (got < 0 && errno == EINTR);
+	/* Without a supervisor nothing goes on. */
+	if (got <= 0)
+		_exit(1);
+	return agreed;
+}
+
 void call_tell(struct call *c, enum broker_word word, unsigned op, struct str object, int errnum)
 {
 	struct broker_message m = { .word = word, .op = op, .errnum = errnum };
@@ -38,26 +52,22 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 	memcpy(m.object, object.p, object.n);
 	target_program(call_number(c), m.program, sizeof(m.program));
 	/* What was read belonged to somebody who is gone. */
-	if (call_check(c) == 0)
-		send_message(&m, object.n);
+	if (call_check(c) < 0)
+		return;
+	send_message(&m, object.n);
+	/* Of a run that is over there is none: whoever called waits until it is killed. */
+	if (c->broker->in->ends_run && word != BROKER_ALLOWED)
+		hear_answer();
 }
 
 /* n bytes about the object, from which on the supervisor decides. */
 static bool ask(const struct call *c, enum broker_word word, const void *object, size_t n)
 {
 	struct broker_message m = { .word = word, .pid = c->target.tid };
-	ssize_t got;
-	bool agreed;
 
 	memcpy(m.object, object, n);
 	send_message(&m, n - 1);
-	do
-		got = recv(BROKER_FD_CONTROL, &agreed, sizeof(agreed), 0);
-	while (got < 0 && errno == EINTR);
-	/* Without a supervisor nothing goes on. */
-	if (got <= 0)
-		_exit(1);
-	return agreed;
+	return hear_answer();
 }
 
 void call_announce(struct call *c, const void *address, size_t n)

@@ -187,7 +187,8 @@ void run_progress(struct run *run)
 static bool ends_at_once(enum run_cause cause)
 {
 	return cause == RUN_CAUSE_memory || cause == RUN_CAUSE_cpu || cause == RUN_CAUSE_procs ||
-	       cause == RUN_CAUSE_output || cause == RUN_CAUSE_traffic;
+	       cause == RUN_CAUSE_output || cause == RUN_CAUSE_traffic ||
+	       cause == RUN_CAUSE_policy;
 }
 
 static void set_cause(struct run *run, enum run_cause cause)

@@ -325,6 +325,25 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	assert_equal "$(cat "$HOME/.bashrc")" rc
 }
 
+# ends_at_first FLAGS: who ignores SIGTERM does nothing more, either.
+ends_at_first() {
+	for _ in 1 2 3; do
+		run --separate-stderr cordon run "$@" --on-violation kill --json -- sh -c 'trap "" TERM
+			for i in 1 2 3 4 5; do echo x >>~/.bashrc; mkdir ~/made$i; echo >late; done'
+		assert_status 125
+		assert_json '.cause == "policy" and .signal == 9 and (.violations | length) == 1'
+		assert_json '.violations[0].count == 1'
+		refute_file late
+	done
+}
+
+@test "--on-violation kill: nothing is done after the first refusal" {
+	ends_at_first -p moderate
+	ends_at_first -p strict
+	cordon run -q --backend landlock --protect exact --fallback degrade true || must_or_skip "no landlock"
+	ends_at_first --backend landlock --protect exact --fallback degrade
+}
+
 # refused_by COMMAND: it is refused, and seen to be: both ways of acting on it act.
 refused_by() {
 	run --separate-stderr cordon run --on-violation fail --json -- sh -c "$1; true"
