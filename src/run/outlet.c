@@ -23,9 +23,9 @@ static const char *const names[] = { "standard input", "standard output", "stand
 
 /* How it is written to without waiting for whoever reads there. */
 enum outlet_kind {
-	OUTLET_FILE,	/* it takes everything: a file, a device */
+	OUTLET_FILE,	/* it takes everything: a file, a device, until that says otherwise */
 	OUTLET_SOCKET,	/* asked each time not to wait */
-	OUTLET_PIPE,	/* another open file of it, which does not wait */
+	OUTLET_PIPE,	/* another open file of it, or a device, which does not wait */
 	OUTLET_SHARED,	/* a pipe that cannot be opened again: asked each time, too */
 };
 
@@ -181,16 +181,35 @@ static ssize_t put_shared(int fd, const char *bytes, size_t n)
 	return -1;
 }
 
+/* All of it, unless the caller's device is one that does not wait: neither do we. */
+static ssize_t put_all(struct outlet *o, const char *bytes, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t now = write(o->to.fd, bytes + done, n - done);
+
+		if (now >= 0) {
+			done += (size_t)now;
+		} else if (errno == EAGAIN) {
+			o->kind = OUTLET_PIPE;
+			return done ? (ssize_t)done : -1;
+		} else if (errno != EINTR) {
+			return -1;
+		}
+	}
+	return (ssize_t)done;
+}
+
 /* write(2) that does not wait for a reader. */
-static ssize_t put(const struct outlet *o)
+static ssize_t put(struct outlet *o)
 {
 	const char *bytes = o->bytes + o->at;
 	size_t n = o->n - o->at;
 
 	switch (o->kind) {
 	case OUTLET_FILE:
-		errno = -fd_write_all(o->to.fd, bytes, n);
-		return errno ? -1 : (ssize_t)n;
+		return put_all(o, bytes, n);
 	case OUTLET_SOCKET:
 		return send(o->to.fd, bytes, n, MSG_DONTWAIT);
 	case OUTLET_PIPE:

@@ -51,6 +51,26 @@ has_children() {
 	assert_equal "$output" 1200
 }
 
+@test "a device that does not wait and takes nothing holds up no other limit" {
+	backends >/dev/null
+	needs_python
+	python3 -c 'import os; os.eventfd' 2>/dev/null || must_or_skip "no eventfd in python3"
+	run -124 --separate-stderr timeout -k 1 20 python3 -c 'import os, sys
+fd = os.eventfd(2 ** 32 - 1, os.EFD_NONBLOCK)
+os.write(fd, (2 ** 64 - 1 - 2 ** 32).to_bytes(8, "little"))
+os.dup2(fd, 1)
+os.execv(sys.argv[1], sys.argv[1:])' "$CORDON" run -q --output 1K --timeout 1s -- \
+		sh -c 'printf "\001\0\0\0\0\0\0\0"; exec sleep 300'
+	[[ $stderr == *"its time was up: --timeout 1s"* ]] || fail "$(outcome)"
+}
+
+@test "a full disk ends the run with its error, not with the command's own status" {
+	backends >/dev/null
+	[ -w /dev/full ] || must_or_skip "no /dev/full"
+	run -125 --separate-stderr bash -c '"$0" run -q --output 1K -- sh -c "echo x; exit 0" >/dev/full' "$CORDON"
+	[[ $stderr == *"cannot write the command's standard output: No space left"* ]] || fail "$(outcome)"
+}
+
 @test "a command that ended before its output was counted is named, too" {
 	backends >/dev/null
 	for _ in 1 2 3 4 5; do
