@@ -29,8 +29,9 @@ struct move_spent {
  * `as`, whatever it is. After a failure the original is where it was; only when a copied
  * one could not be removed are there both. */
 int move_name(int from, const char *name, int to, const char *as, enum move_across across);
-/* The same within the bounds, which are for all that is moved with one `spent` (-EFBIG), but a file that has other names, too, is always copied: whoever
- * has one of those could change it where it is kept. What cannot be copied is moved. */
+/* The same within the bounds, which are for all that is moved with one `spent` (-EFBIG), but a
+ * file that has other names, too, is always copied: whoever has one of those could change it
+ * where it is kept. What cannot be copied is moved. */
 int move_apart(int from, const char *name, int to, const char *as, struct move_spent *spent);
 /* Gives `name` another one in its directory that nobody can foresee. */
 int move_aside(int dir, const char *name, char ret_name[NAME_MAX + 1]);
