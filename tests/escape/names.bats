@@ -311,6 +311,21 @@ raced() {
 	raced symlink
 }
 
+@test "H48 a race that is won eighty times leaves nothing behind, and all is counted" {
+	run --separate-stderr timeout -k 5 200 "$CORDON" run -q --json -- sh -c '
+		for _ in $(seq 80); do
+			./attack race file 20000 harmless .mcp.json >&2
+			while [ -e .mcp.json ]; do sleep 0.01; done
+		done'
+	assert_status 0
+	refute_file .mcp.json
+	assert_equal "$(find . -name '.cordon-taken-*')" ""
+	local kept
+	kept=$(find "$HOME" -path '*/quarantine/*' -name '*[0-9]' ! -type d | wc -l)
+	assert_json '((.quarantined // []) | length) + (.quarantined_more // 0) == '"$kept"
+	assert_json '.quarantined_left == null'
+}
+
 @test "H48 the same without namespaces" {
 	FLAGS=(--backend landlock --fallback degrade)
 	needs_enforced guard "no guard without namespaces" "${FLAGS[@]}"
