@@ -541,6 +541,15 @@ static bool is_enforced(const struct claims *claims, const struct plan *plan, co
 	       (!claims->enforces_op || claims->enforces_op(plan, op, claims->caps));
 }
 
+static bool is_lost_by_twin(const struct claims *claims, const struct plan *plan,
+			    const struct op *op)
+{
+	struct op plain = *op;
+
+	plain.twin = false;
+	return op->twin && is_enforced(claims, plan, &plain);
+}
+
 /* Compares what the operations need with what the backend claims. */
 static int collect_losses(struct compiler *c)
 {
@@ -557,6 +566,8 @@ static int collect_losses(struct compiler *c)
 			continue;
 		lost[g] = true;
 		r = add_loss(c, g, op->kind);
+		if (r == 0 && is_lost_by_twin(c->in->claims, plan, op))
+			plan->degraded.at[plan->degraded.n - 1].twin = op->path;
 	}
 	if (r == 0 && c->in->policy->caches_lost && !lost[GUARANTEE_CACHES]) {
 		plan->promised[GUARANTEE_CACHES] = lost[GUARANTEE_CACHES] = true;
@@ -601,13 +612,25 @@ static const char *remedy(enum op_kind op)
 	if (op == OP_HIDE_GLOB)
 		return "this backend cannot hide what matches a pattern: name the paths, or the "
 		       "directory they are in";
-	if (op == OP_HIDE_FILE || op == OP_HIDE_DIR)
-		return "choose --backend native, with --protect exact where the file system takes "
-		       "names in any case for the same; or accept the loss with --fallback degrade";
 	if (op == OP_EXACT)
 		return "only native and landlock can carry calls out: ask for less with "
 		       "--protect guard, or accept the loss with --fallback degrade";
 	return "choose another --backend or --profile, or accept the loss with --fallback degrade";
+}
+
+static int refuse_twin(const struct plan *plan, const struct loss *loss, struct cordon_error *err)
+{
+	err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
+		"the %s backend cannot promise '%s': the file system of '%.*s' takes names in any "
+		"case for the same, and another spelling would get round the rule for it",
+		plan->backend, guarantee_rows[loss->guarantee].name, (int)loss->twin.n,
+		loss->twin.p);
+	return err_hint(err, loss->op == OP_NOEXEC
+				     ? "move it to a file system that tells cases apart, or accept "
+				       "the loss with --fallback degrade"
+				     : "add --protect exact, with --backend native: it looks at "
+				       "every spelling; or move it to a file system that tells "
+				       "cases apart, or accept the loss with --fallback degrade");
 }
 
 int plan_check(const struct plan *plan, struct cordon_error *err)
@@ -617,6 +640,8 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 
 		if (!loss->required)
 			continue;
+		if (loss->twin.n)
+			return refuse_twin(plan, loss, err);
 		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
 			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
 			g->name, g->promise, op_rows[loss->op].name);

@@ -204,7 +204,44 @@ static bool has_twin(const struct compiler *c, struct str path)
 	       world->has_twin(world, c->arena, path);
 }
 
-static void emit_bind(struct tree *t, const struct spot *p, const struct decision *d)
+/* In a tree of the sandbox's own the host's other spellings do not show; a cache may be the
+ * host's. */
+static bool shows_host(const struct tree *t, const struct view *around)
+{
+	return !around->scratch || t->c->plan->ops.at[around->op].kind == OP_CACHE;
+}
+
+/* Would another spelling give more? */
+static bool has_better_twin(const struct tree *t, const struct spot *p, const struct decision *d,
+			    const struct view *around)
+{
+	return (d->data == ACCESS_NONE || (d->data < around->data && shows_host(t, around))) &&
+	       has_twin(t->c, p->path);
+}
+
+/* Around what is hidden as well: the hidden directory has another spelling, too. */
+static bool has_executed_twin(const struct tree *t, struct str path)
+{
+	for (size_t i = t->views.n; i-- > 0;) {
+		const struct view *v = &t->views.at[i];
+
+		if (str_eq(v->path, path) || (v->data == ACCESS_NONE && !v->scratch))
+			continue;
+		return v->exec && shows_host(t, v) && has_twin(t->c, path);
+	}
+	return false;
+}
+
+static void emit_noexec(struct tree *t, const struct spot *p)
+{
+	struct op *op = plan_emit(t->c, OP_NOEXEC, p->path);
+
+	if (op)
+		op->twin = has_executed_twin(t, p->path);
+}
+
+static void emit_bind(struct tree *t, const struct spot *p, const struct decision *d,
+		      const struct view *around)
 {
 	struct op *op;
 	bool dir = p->node.type == NODE_DIR;
@@ -221,11 +258,11 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 	op->rule = d->data_rule;
 	op->source = d->data == ACCESS_NONE ? (struct str){ 0 } : p->path;
 	op->node = p->node;
-	op->twin = d->data == ACCESS_NONE && has_twin(t->c, p->path);
+	op->twin = has_better_twin(t, p, d, around);
 	push_view(t, (struct view){ p->path, d->data, d->data == ACCESS_NONE || d->exec,
 				    .hidden_dir = d->data == ACCESS_NONE && dir });
 	if (d->data != ACCESS_NONE && !d->exec)
-		plan_emit(t->c, OP_NOEXEC, p->path);
+		emit_noexec(t, p);
 }
 
 /* In place of the toolchain's own directory, or under its own path. */
@@ -267,7 +304,7 @@ static void emit_private(struct tree *t, const struct spot *p, const struct deci
 
 		closed.data = ACCESS_NONE;
 		if (around->data != ACCESS_NONE)
-			emit_bind(t, p, &closed);
+			emit_bind(t, p, &closed, around);
 		return;
 	}
 	op = plan_emit(t->c, private_kind(t->c, p->path), p->path);
@@ -419,6 +456,7 @@ static void emit_exec_change(struct tree *t, const struct spot *p, const struct 
 	op->node = p->node;
 	op->number = d->data == ACCESS_WRITE;
 	op->rule = d->exec_rule;
+	op->twin = !d->exec && has_executed_twin(t, p->path);
 	push_view(t, (struct view){ p->path, d->data, d->exec, .scratch = around->scratch });
 }
 
@@ -513,7 +551,7 @@ static int place_one(struct tree *t, const struct spot *p)
 		return 0;
 	r = pin_parents(t, p, &around);
 	if (r == 0)
-		emit_bind(t, p, &d);
+		emit_bind(t, p, &d, &around);
 	return r;
 }
 

@@ -61,8 +61,8 @@ struct op {
 				 * EXEC, NOEXEC: 1 when the path is writable;
 				 * RESOLVER: enum resolver_file */
 	struct node node;	/* of a bound path, as it was when the policy was built */
-	bool twin;		/* HIDE: the kernel knows it by another spelling, too, which no
-				 * mount on this one covers */
+	bool twin;		/* HIDE, BIND_RO, NOEXEC: the kernel knows it by another spelling,
+				 * too, which gives more and which no mount on this one covers */
 	bool lost;		/* the backend does not claim it */
 	const struct rule *rule;	/* why; NULL when no path rule made it */
 };
@@ -84,6 +84,7 @@ struct claims {
 struct loss {
 	enum guarantee guarantee;
 	enum op_kind op;	/* the first operation that could not be claimed */
+	struct str twin;	/* its path, if because of another spelling; empty: it is not */
 	enum cap missing;
 	bool required;
 };

@@ -112,18 +112,24 @@ setup() {
 
 @test "H25 a name in another case, where the file system takes it for the same" {
 	folding_workdir
-	git init -q .
 	for name in .CLAUDE .Mcp.JSON; do
 		refused "$name" mkdir "$name"
 		refused "$name" write-created "$name"
 	done
-	for name in .GIT/hooks/pre-commit .git/HOOKS/pre-commit; do
-		refused .git/hooks/pre-commit write-created $name
-	done
+	git init -q .
 	echo x >.git/config
-	inside write .GIT/config
-	inside rename .GIT .git2
-	assert_equal "$(cat .git/config)" x
+	# By the guard no longer promised, but done.
+	for flag in --fallback=degrade --protect=exact; do
+		FLAGS=("$flag")
+		# A name of its own: the kernel remembers the other spelling of what was removed.
+		hook=hooks/${flag##*=}
+		for name in ".GIT/$hook" ".git/${hook/hooks/HOOKS}"; do
+			refused ".git/$hook" write-created "$name"
+		done
+		inside write .GIT/config
+		inside rename .GIT .git2
+		assert_equal "$(cat .git/config)" x
+	done
 }
 
 # A mount covers one spelling, and the server answers to every other.
@@ -145,6 +151,62 @@ setup() {
 	run --separate-stderr cordon run --json --workdir sub --deny "$FOLDING/hidden" -- cat ../HIDDEN
 	assert_json '.exit_code != 0 and (.enforced | index("files"))'
 	refute_contains "$SECRET"
+}
+
+@test "H25 what is read-only where a server folds names is so in fact, or not promised" {
+	local write flags
+	folding_workdir
+	git init -q .
+	echo x | tee .git/config >ro.txt
+	# shellcheck disable=SC2016
+	write='echo y >>.GIT/config; echo y >.git/HOOKS/pre-commit; echo y >>RO.txt
+		cat .git/config ro.txt; ls .git/hooks'
+	for flags in '--backend native' '--backend native --protect off' '--backend bwrap' \
+		'--backend bwrap --protect off'; do
+		# shellcheck disable=SC2086
+		run -125 cordon run $flags -- sh -c "$write"
+		assert_contains "in any case"
+		assert_contains '--protect exact'
+		# shellcheck disable=SC2086
+		run --separate-stderr cordon run --json $flags --fallback degrade -- true
+		assert_json '(.degraded | index("files")) and (.enforced | index("files") | not)'
+	done
+	run --separate-stderr cordon run --json --protect exact --allow-read ro.txt -- sh -c "$write"
+	assert_json '.enforced | index("files")'
+	assert_equal "$(cat .git/config ro.txt)" x$'\n'x
+	refute_file .git/hooks/pre-commit
+	# A file alone, without a repository around.
+	rm -rf .git
+	for flags in '--backend native' '--backend bwrap --protect off'; do
+		# shellcheck disable=SC2086
+		run -125 cordon run $flags --allow-read ro.txt -- sh -c 'echo y >>RO.txt'
+		assert_contains "/ro.txt' takes names in any case"
+	done
+	assert_equal "$(cat ro.txt)" x
+	# What lies in a tree that is only read has no spelling that gives more.
+	mkdir sub
+	run --separate-stderr cordon run --json --workdir sub --allow-read "$FOLDING/ro.txt" -- \
+		sh -c 'echo y >>../RO.txt'
+	assert_json '.exit_code != 0 and (.enforced | index("files"))'
+	assert_equal "$(cat ro.txt)" x
+}
+
+@test "H25 what is not executed where a server folds names is promised by nobody" {
+	folding_workdir
+	mkdir -p tools/no
+	for flags in '' '--protect exact'; do
+		# shellcheck disable=SC2086
+		run -125 cordon run --backend native $flags --deny tools --allow-read tools/no -- true
+		assert_contains "in any case"
+		# shellcheck disable=SC2086
+		run --separate-stderr cordon run --json --backend native $flags --fallback degrade \
+			--deny tools --allow-read tools/no -- true
+		assert_json '.degraded | index("exec")'
+	done
+	# Nothing around it is executed.
+	run --separate-stderr cordon run --json --backend native -p shell --deny tools \
+		--allow-read tools/no -- true
+	assert_json '.enforced | index("exec")'
 }
 
 @test "other spellings: slashes, dots, a slash at the end" {

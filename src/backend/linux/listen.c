@@ -37,10 +37,11 @@ bool listen_reports(const struct op *op)
 	return !str_eq(op->path, str_of(choice_to_string(CHOICES_REPORT, REPORT_OUTPUT)));
 }
 
+/* Where another spelling is not held it is looked at all the same. */
 static bool limits_exec(const struct plan *plan)
 {
 	vec_each(op, &plan->ops)
-		if (op->kind == OP_NOEXEC && !op->lost)
+		if (op->kind == OP_NOEXEC && (!op->lost || op->twin))
 			return true;
 	return false;
 }

@@ -65,6 +65,19 @@ static bool is_brokered(const struct plan *plan)
 	return policy_number(plan->policy, KEY_PROTECT) == PROTECT_EXACT;
 }
 
+/* What a mount on one spelling cannot hold. In a tree that is only read, Landlock grants each
+ * spelling that is listed, by itself. Nobody executes on behalf: a broker does not help there. */
+static bool holds_twin(const struct plan *plan, const struct op *op, const struct caps *caps)
+{
+	bool hidden = op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR;
+
+	if (op->kind == OP_NOEXEC)
+		return false;
+	if (is_brokered(plan) && listen_lacks(caps) == CAP_COUNT)
+		return true;
+	return hidden && caps->value[CAP_LANDLOCK] && !plan_is_in_writable(plan, op->path);
+}
+
 /* Sockets without a path belong to the network namespace; in the host's, Landlock keeps
  * them apart from ABI 6 on. */
 static bool native_enforces_op(const struct plan *plan, const struct op *op,
@@ -75,10 +88,8 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 	if (op->kind == OP_EXACT || op->kind == OP_GUARD_HIDDEN || op->kind == OP_GUARD_GLOB ||
 	    op->kind == OP_HIDE_GLOB)
 		return is_brokered(plan);
-	/* In a tree that is only read, Landlock grants each spelling that is listed, by itself. */
 	if (op->twin)
-		return is_brokered(plan) || (caps->value[CAP_LANDLOCK] &&
-					     !plan_is_in_writable(plan, op->path));
+		return holds_twin(plan, op, caps);
 	if (op->kind == OP_NET_HOST || op->kind == OP_NET_DENY || op->kind == OP_PUBLISH)
 		return caps->value[CAP_NETNS];
 	if (op->kind != OP_COVER_SOCKETS)
