@@ -203,10 +203,24 @@ static void say_closed(const struct runner *r)
 		}
 }
 
+/* Who meant to work on files of the workdir finds none. */
+static void say_elsewhere(const struct runner *r)
+{
+	struct str workdir = r->setup.plan->policy->places.workdir;
+	const struct op *start = plan_find_op(r->setup.plan, OP_CHDIR);
+
+	if (start && !str_eq(start->path, workdir))
+		out_note(r->o,
+			 "warning: no rule shows the workdir (%s), so the command starts in %.*s; "
+			 "--allow-read . or --allow-write . shows it",
+			 quote(workdir).text, STR_ARG(start->path));
+}
+
 static int say_before(struct runner *r)
 {
 	say_closed(r);
 	setup_warn(r->o, r->setup.plan->policy);
+	say_elsewhere(r);
 	if (!opts_given(r->o, OPTION_QUIET) && show_widens(r->setup.plan->policy))
 		out_note(r->o, "warning: a project file asks for more than there is, without "
 			       "effect; 'cordon config show' lists it");

@@ -291,6 +291,28 @@ static const char *spell(const struct explainer *e, struct str path)
 	return keep(e, &b);
 }
 
+/* A flag that lets the directory be read only: another that lets it be written gives way to
+ * it (DESIGN 4, rule 5), so it has to go. */
+static bool held_by_flag(const struct explainer *e, struct str dir, struct fix *ret)
+{
+	struct decision d = policy_decide(e->setup.situation.policy, dir);
+	const struct rule *rule = d.data_rule;
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	const char *path = spell(e, dir);
+
+	if (!path || d.data != ACCESS_READ || d.data_layer != LAYER_TRUSTED || !rule ||
+	    rule->right != RIGHT_READ || rule->origin.source != SOURCE_FLAGS ||
+	    !str_eq(rule->path, dir))
+		return false;
+	buf_addf(&b, "to allow it, leave out %s ", rule->origin.file);
+	out_shell_quote(&b, str_of(path));
+	buf_addf(&b, " and give %s ", key_rows[KEY_WRITE].flag);
+	out_shell_quote(&b, str_of(path));
+	buf_adds(&b, " alone: of both on one path, reading holds");
+	*ret = (struct fix){ .why_not = keep(e, &b) };
+	return true;
+}
+
 static bool try_above(const struct explainer *e, enum policy_op op, struct str object,
 		      struct fix *fix)
 {
@@ -310,6 +332,7 @@ void remedy_of_path(const struct explainer *e, enum policy_op op, struct str obj
 
 	if (path && *path && !try_candidates(e, op, object, object, path, true, ret) &&
 	    !try_above(e, op, object, ret) &&
+	    !(op == POLICY_WRITE && held_by_flag(e, remedy_above(e, object), ret)) &&
 	    !try_candidates(e, op, object, object, path, false, ret))
 		ret->why_not = remedy_why_not(layer);
 }
@@ -325,6 +348,8 @@ bool remedy_of_name(const struct explainer *e, struct str object, struct fix *re
 	if (above.n <= 1 || policy_allows(e->setup.situation.policy, POLICY_WRITE, above, &d) ||
 	    !changes[0].text || !changes[1].text)
 		return false;
+	if (held_by_flag(e, above, ret))
+		return true;
 	/* Alone it is enough unless a rule is about the name itself. */
 	if (!try_path(e, POLICY_WRITE, object, above, changes, 1, true, &fix) &&
 	    !try_path(e, POLICY_WRITE, object, above, changes, 2, true, &fix))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Warnings about secrets (DESIGN 4, rule 12): a rule that opens one, a workdir that
- * lies in one. Decides nothing.
+ * lies in one; and about rules that do nothing. Decides nothing.
  */
 #include "policy/warnings.h"
 
@@ -115,6 +115,43 @@ static int warn_absent_in(struct policy *p, const struct ruleset *rules, struct 
 	return r;
 }
 
+/* The rule of the same source that gives less on the same path, and so holds (DESIGN 4,
+ * rule 5); NULL when the write rule is not idle. */
+static const struct rule *tie_of(const struct policy *p, const struct rule *write)
+{
+	const struct rule *read;
+	struct match m;
+
+	if (write->right != RIGHT_WRITE || write->kind == RULE_GLOB || write->set)
+		return NULL;
+	ruleset_match(p->trusted.rules, write->path, &m);
+	read = m.data.rule;
+	if (!read || read->right != RIGHT_READ || read->kind == RULE_GLOB || read->set ||
+	    read->origin.source != write->origin.source || !str_eq(read->path, write->path))
+		return NULL;
+	/* Of two that are spelled through a symlink the first pair was told of. */
+	return read->flags & write->flags & RULE_ALIAS ? NULL : read;
+}
+
+static int warn_tie(struct policy *p, const struct rule *write, struct cordon_error *err)
+{
+	const struct rule *read = tie_of(p, write);
+	autobuf struct buf text = buf_make(16384);
+
+	if (!read)
+		return 0;
+	origin_print(&text, &write->origin);
+	buf_adds(&text, ": write ");
+	buf_add_escaped(&text, write->spelled);
+	buf_adds(&text, " does nothing: read ");
+	buf_add_escaped(&text, read->spelled);
+	buf_adds(&text, " [");
+	origin_print(&text, &read->origin);
+	buf_adds(&text, "] is for the same path, and the lower access holds; leave out the read "
+			"to have it writable (write lets it be read, too)");
+	return warn(p, text.failed ? NULL : arena_dup(p->arena, buf_str(&text)), err);
+}
+
 static int warn_workdir(struct policy *p, struct cordon_error *err)
 {
 	struct match m;
@@ -136,6 +173,8 @@ int policy_warn(struct policy *p, struct cordon_error *err)
 
 		if (r == 0 && secret)
 			r = warn_opened(p, rule, secret, err);
+		if (r == 0)
+			r = warn_tie(p, rule, err);
 		if (r < 0)
 			return r;
 	}

@@ -53,3 +53,49 @@ hinted() {
 	[[ $hint = *"--allow-write $HOME/other.git lets it"* ]] || fail "$hint"
 	run -0 cordon run --allow-write "$HOME/other.git" -- git push "$HOME/other.git" HEAD
 }
+
+@test "read and write of one path: which holds is said, and the fix suffices" {
+	local both=(--allow-read "$HOME/d" --allow-write "$HOME/d")
+	mkdir "$HOME/d"
+	touch "$HOME/d/old"
+	run --separate-stderr cordon run "${both[@]}" -- touch "$HOME/d/new"
+	[ "$status" != 0 ] || fail "written" "$(outcome)"
+	[[ $stderr == *"warning: --allow-write: write $HOME/d does nothing: read $HOME/d [--allow-read]"* ]] ||
+		fail "no warning" "$(outcome)"
+	[[ $stderr == *"refused: writing $HOME/d/new"*"leave out --allow-read $HOME/d and give --allow-write $HOME/d alone"* ]] ||
+		fail "no fix" "$(outcome)"
+	[[ $stderr != *"nothing allows it"* ]] || fail "false" "$(outcome)"
+	run --separate-stderr cordon run "${both[@]}" -- rm "$HOME/d/old"
+	[[ $stderr == *"refused: "*"leave out --allow-read $HOME/d and"* ]] || fail "no fix" "$(outcome)"
+	run -0 --separate-stderr cordon run --allow-write "$HOME/d" -- touch "$HOME/d/new"
+	[[ $stderr != *"does nothing"* ]] || fail "warned" "$(outcome)"
+	# The deeper one holds, and a flag against a profile.
+	run -0 --separate-stderr cordon run --allow-read "$HOME" --allow-write "$HOME/d" -- \
+		touch "$HOME/d/newer"
+	[[ $stderr != *"does nothing"* ]] || fail "warned" "$(outcome)"
+}
+
+@test "a profile with read and write of one path: a warning that says where" {
+	mkdir -p "$HOME/d" "$HOME/.cordon"
+	cat >"$HOME/.cordon/config.toml" <<-EOF
+		[sandbox.profiles.mine]
+		extends = "moderate"
+		read = ["~/d"]
+		write = ["~/d"]
+	EOF
+	run -0 --separate-stderr cordon run -p mine -- true
+	[[ $stderr == *"warning: "*"config.toml:4: write ~/d does nothing: read ~/d ["*"config.toml:3]"* ]] ||
+		fail "no warning" "$(outcome)"
+	run -0 --separate-stderr cordon run -p mine --allow-write "$HOME/d" -- touch "$HOME/d/new"
+}
+
+@test "a workdir that no rule shows is said before the command starts elsewhere" {
+	local base=(-p custom --allow-read @runtime --allow-exec @system-exec)
+	run -0 --separate-stderr cordon run "${base[@]}" -- pwd
+	assert_equal "$output" /
+	[[ $stderr == *"warning: no rule shows the workdir ('$WORKDIR'), so the command starts in /; --allow-read . or"* ]] ||
+		fail "not said" "$(outcome)"
+	run -0 --separate-stderr cordon run "${base[@]}" --allow-read . -- pwd
+	assert_equal "$output" "$WORKDIR"
+	[[ $stderr != *"starts in"* ]] || fail "said" "$(outcome)"
+}
