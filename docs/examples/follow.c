@@ -51,10 +51,10 @@ static int follow(struct cordon_run *run, struct cordon_error *err)
 
 int main(int argc, char **argv)
 {
-	struct cordon_policy *policy = cordon_policy_new("moderate");
+	struct cordon_policy *policy;
 	struct cordon_request request = {
 		.size = sizeof(request),
-		.shell = argc > 1 ? argv[1] : "true",
+		.shell = argv[1],
 		.on_stdout = on_output,
 		.on_violation_seen = on_violation,
 		.on_remark = on_remark,
@@ -64,6 +64,11 @@ int main(int argc, char **argv)
 	struct cordon_error err;
 	int status = 125;
 
+	if (argc != 2) {
+		fprintf(stderr, "usage: follow COMMAND\n");
+		return 2;
+	}
+	policy = cordon_policy_new("moderate");
 	if (cordon_run_start(policy, &request, &run, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", err.stage, err.message);
 		return status;

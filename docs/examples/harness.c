@@ -70,6 +70,16 @@ static void print_end(const json_t *result)
 		printf("ended by the sandbox: %s\n", cause);
 }
 
+/* What there is to know before anybody agrees to it. */
+static void print_fix(const json_t *fix)
+{
+	printf("; ask the user for %s", text(fix, "flags"));
+	if (json_object_get(fix, "note"))
+		printf(" (%s)", text(fix, "note"));
+	if (json_object_get(fix, "warning"))
+		printf(" (warning: %s)", text(fix, "warning"));
+}
+
 static void print_refusal(const json_t *v)
 {
 	const json_t *fix = json_object_get(v, "fix");
@@ -79,12 +89,7 @@ static void print_refusal(const json_t *v)
 	       strcmp(text(v, "source"), "inferred") == 0 ? "seemingly refused" : "refused",
 	       text(v, "op"), text(v, "object"), *rule ? rule : "none");
 	if (json_is_object(fix))
-		printf("; ask the user for %s%s", text(fix, "flags"),
-		       json_is_true(json_object_get(fix, "opens_secret")) ?
-			       ", which gives a secret away" :
-		       json_is_true(json_object_get(fix, "opens_control")) ?
-			       ", which lets it change what runs later" :
-			       "");
+		print_fix(fix);
 	else if (json_object_get(v, "reason"))
 		printf("; %s", text(v, "reason"));
 	putchar('\n');

@@ -53,10 +53,10 @@ function refusal(v) {
 	let line = `${sure}: ${v.op} ${text(v, 'object')} (rule: ${text(v, 'rule') || 'none'})`;
 	if (v.fix) {
 		line += `; ask the user for ${text(v.fix, 'flags')}`;
-		if (v.fix.opens_secret)
-			line += ', which gives a secret away';
-		else if (v.fix.opens_control)
-			line += ', which lets it change what runs later';
+		if (v.fix.note)
+			line += ` (${text(v.fix, 'note')})`;
+		if (v.fix.warning)
+			line += ` (warning: ${text(v.fix, 'warning')})`;
 	} else if (v.reason) {
 		line += `; ${text(v, 'reason')}`;
 	}
@@ -71,6 +71,10 @@ function toolResult(result) {
 		.join('\n');
 }
 
+if (process.argv.length !== 3) {
+	console.error('usage: harness.js COMMAND');
+	process.exit(2);
+}
 runShell(process.argv[2]).then((result) => {
 	console.log(toolResult(result));
 	process.exitCode = result.cause === 'exited' && result.exit_code === 0 ? 0 : 1;

@@ -4,8 +4,8 @@
 
 Runs a shell command under cordon and prints what the model gets to see. Everything in
 it comes from the JSON of `cordon run --json`. With --approve what was refused is allowed
-and the command run again, as if a person had said yes; secrets, and files that decide what
-runs later, are never allowed so.
+and the command run again, as if a person had said yes; what has a warning (secrets, files
+that decide what runs later, a whole home directory) is never allowed so.
 """
 import json
 import os
@@ -57,10 +57,10 @@ def refusals(result):
         line = f"{sure}: {v['op']} {text(v, 'object')} (rule: {text(v, 'rule') or 'none'})"
         if v["fix"]:
             line += f"; ask the user for {text(v['fix'], 'flags')}"
-            if v["fix"]["opens_secret"]:
-                line += ", which gives a secret away"
-            elif v["fix"]["opens_control"]:
-                line += ", which lets it change what runs later"
+            if "note" in v["fix"]:
+                line += f" ({text(v['fix'], 'note')})"
+            if "warning" in v["fix"]:
+                line += f" (warning: {text(v['fix'], 'warning')})"
         elif "reason" in v:
             line += f"; {text(v, 'reason')}"
         yield line
@@ -73,9 +73,10 @@ def tool_result(result):
 
 
 def approved(result):
-    """The flags for a second try; here all but secrets and what runs later is granted."""
+    """The flags for a second try; here all is granted that has no warning. Of the rest a
+    person is to be asked, with the warning."""
     return [word for v in result["violations"]
-            if v["fix"] and not v["fix"]["opens_secret"] and not v["fix"]["opens_control"]
+            if v["fix"] and "warning" not in v["fix"]
             for word in shlex.split(text(v["fix"], "flags"))]
 
 

@@ -30,10 +30,8 @@ static void print_refusal(const struct cordon_violation *v)
 	       strcmp(v->source, "inferred") == 0 ? "seemingly refused" : "refused", v->op,
 	       v->object, v->rule ? v->rule : "none");
 	if (v->fix)
-		printf("; ask the user for %s%s", v->fix,
-		       v->opens_secret	? ", which gives a secret away" :
-		       v->opens_control ? ", which lets it change what runs later" :
-					  "");
+		printf("; ask the user for %s%s%s%s", v->fix, v->warning ? " (warning: " : "",
+		       v->warning ? v->warning : "", v->warning ? ")" : "");
 	else if (v->reason)
 		printf("; %s", v->reason);
 	putchar('\n');

@@ -22,14 +22,19 @@ check() {
 	assert_output 'ended by signal 9'
 	run -1 "$@" 'cat ~/.ssh/id_rsa'
 	assert_contains "refused: read $HOME/.ssh/id_rsa (rule: deny ~/.ssh (@secrets), a secret)"
-	assert_contains "; ask the user for --allow-read $HOME/.ssh/id_rsa, which gives a secret away"
+	assert_contains "; ask the user for --allow-read $HOME/.ssh/id_rsa (warning: that gives a secret away)"
 	refute_contains key
 	run -1 "$@" "touch $SCRATCH/elsewhere/x"
 	assert_contains "refused: write $SCRATCH/elsewhere/x"
 	assert_contains "; ask the user for --allow-write $SCRATCH/elsewhere"
 	mkdir -p .git/hooks
 	run -1 "$@" 'echo >.git/hooks/pre-commit'
-	assert_contains "; ask the user for --allow-write $WORKDIR/.git/hooks, which lets it change what runs later"
+	assert_contains "; ask the user for --allow-write $WORKDIR/.git/hooks (all of that directory, since the file does not exist yet) (warning: what runs later, outside, can be changed with it)"
+	run -1 "$@" 'touch ~/new'
+	assert_contains "; ask the user for --allow-write $HOME (all of that directory, since the file does not exist yet) (warning: that opens your whole home directory)"
+	run "$@"
+	[ "$status" != 0 ] || fail "nothing to run, and it ran" "$(outcome)"
+	assert_contains "usage: harness"
 	echo 'no = such = thing' >.cordon.toml
 	run "$@" true
 	[ "$status" != 0 ] || fail "a broken configuration passed" "$(outcome)"
@@ -52,6 +57,9 @@ check() {
 	mkdir -p .git/hooks
 	run -1 python3 "$examples/harness.py" --approve 'echo >.git/hooks/pre-commit'
 	refute_file .git/hooks/pre-commit
+	run -1 python3 "$examples/harness.py" --approve 'touch ~/new'
+	refute_file "$HOME/new"
+	assert_contains "(warning: that opens your whole home directory)"
 }
 
 @test "Python: bytes that are not UTF-8" {

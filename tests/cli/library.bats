@@ -36,7 +36,7 @@ compile() {
 	assert_output 'ended by signal 9'
 	run -1 "$SCRATCH/run_shell" 'cat ~/.ssh/id_rsa'
 	assert_contains "refused: read $HOME/.ssh/id_rsa (rule: deny ~/.ssh (@secrets), a secret)"
-	assert_contains ", which gives a secret away"
+	assert_contains " (warning: that gives a secret away)"
 	refute_contains key
 	run -1 "$SCRATCH/run_shell" "touch $SCRATCH/elsewhere/x"
 	assert_contains "refused: write $SCRATCH/elsewhere/x"
@@ -62,6 +62,8 @@ default_profile = "no-such-profile"' >"$HOME/.cordon/config.toml"
 
 @test "C: follow" {
 	compile follow shared
+	run -2 "$SCRATCH/follow" </dev/null
+	assert_contains "usage: follow COMMAND"
 	run -3 "$SCRATCH/follow" "echo going; touch $SCRATCH/elsewhere/x 2>&-; exit 3" </dev/null
 	assert_contains going
 	assert_contains "refused: write $SCRATCH/elsewhere/x"
