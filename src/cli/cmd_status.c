@@ -14,10 +14,12 @@ struct status {
 	struct setup setup;
 	struct cordon_error refusal;	/* code 0: a plan could be made */
 	enum mode mode;
+	enum mode setting;	/* the same with --mode; what providers are told otherwise */
 	bool enabled;
 };
 
-/* A run without confinement is in mode rwx, whatever the setting says. */
+/* A run without confinement is in mode rwx, whatever the setting says, and one that is
+ * confined is not: in a file the setting chooses nothing. */
 static int read_status(struct opts *o, struct status *ret, struct cordon_error *err)
 {
 	struct setup *s = &ret->setup;
@@ -32,7 +34,8 @@ static int read_status(struct opts *o, struct status *ret, struct cordon_error *
 	if (situation_plan(&s->situation, &s->caps, &s->backend, &s->plan, &ret->refusal) < 0)
 		s->plan = NULL;
 	policy = s->situation.policy;
-	ret->mode = (enum mode)policy_number(policy, KEY_MODE);
+	ret->setting = (enum mode)policy_number(policy, KEY_MODE);
+	ret->mode = ret->setting == MODE_RWX ? MODE_SANDBOX : ret->setting;
 	ret->enabled = policy_number(policy, KEY_ENABLED) && policy->confined;
 	if (!policy->confined)
 		ret->mode = MODE_RWX;
@@ -53,8 +56,9 @@ static int print_json(struct opts *o, const struct status *st)
 {
 	const struct setup *s = &st->setup;
 	const struct policy *policy = s->situation.policy;
-	json_t *root = json_pack("{s:s, s:s, s:b, s:b, s:s?, s:o, s:o}", "mode",
-				 choice_to_string(CHOICES_MODE, st->mode), "display_name",
+	json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:b, s:s?, s:o, s:o}", "mode",
+				 choice_to_string(CHOICES_MODE, st->mode), "mode_setting",
+				 choice_to_string(CHOICES_MODE, st->setting), "display_name",
 				 mode_display_name(st->mode), "enabled", st->enabled, "confined",
 				 policy->confined, "backend", s->plan ? s->plan->backend : NULL,
 				 "enforced", guarantees(s->plan, true), "degraded",
@@ -76,8 +80,12 @@ static int print_text(struct opts *o, const struct status *st)
 	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
 	autobuf struct buf lost = buf_make(4096);
 
-	buf_addf(&b, "mode      %s (%s)\nprofile   ", choice_to_string(CHOICES_MODE, st->mode),
+	buf_addf(&b, "mode      %s (%s)\n", choice_to_string(CHOICES_MODE, st->mode),
 		 mode_display_name(st->mode));
+	if (policy->confined && st->setting == MODE_RWX)
+		buf_adds(&b, "          the setting mode = \"rwx\" is for providers; only the flag "
+			     "--mode rwx lifts the boundary\n");
+	buf_adds(&b, "profile   ");
 	buf_add_escaped(&b, str_of(policy->profile));
 	buf_addf(&b, "\nbackend   %s\nenabled   %s", s->plan ? s->plan->backend : "none",
 		 st->enabled ? "yes" : "no");

@@ -29,6 +29,17 @@ load helper
 	echo 'sandbox.mode = "rx"' >"$HOME/.cordon/config.toml"
 	run -0 cordon status --json
 	assert_json '.mode == "rx" and .profile == "moderate"'
+	# A setting does not lift the boundary, and status does not say that it does.
+	echo 'sandbox.mode = "rwx"' >"$HOME/.cordon/config.toml"
+	run -0 cordon status --json
+	assert_json '.mode == "sandbox" and .display_name == "Sandbox" and .mode_setting == "rwx"'
+	assert_json '.profile == "moderate" and .confined and .enabled'
+	run -0 cordon status
+	refute_contains Unconfined
+	assert_contains 'the setting mode = "rwx" is for providers'
+	run -0 cordon status --mode rwx
+	assert_contains "mode      rwx (Unconfined)"
+	refute_contains "for providers"
 }
 
 @test "status --prompt" {
