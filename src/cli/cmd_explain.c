@@ -174,14 +174,23 @@ static int explain_path(struct answer *a, const char *word)
 	return r;
 }
 
-static int explain_host(struct answer *a, const struct host *host, const char *word)
+static int explain_host(struct answer *a, const struct host *host, const char *word,
+			bool could_be_path)
 {
 	struct verdict v;
+	json_t *verdicts;
 	int r = verdict_of_host(&a->explainer, host, &v, &a->err);
 
-	if (r == 0)
-		add_verdict(a, begin(a, "host", str_of(word), (struct str){ 0 }), &v);
-	return r;
+	if (r < 0)
+		return r;
+	verdicts = begin(a, "host", str_of(word), (struct str){ 0 });
+	if (could_be_path) {
+		buf_adds(&a->text, "  taken for a host, as there is no such file; the path is ./");
+		buf_add_escaped(&a->text, str_of(word));
+		buf_addc(&a->text, '\n');
+	}
+	add_verdict(a, verdicts, &v);
+	return 0;
 }
 
 /* The part of a URL that names the host; false when it is none. */
@@ -215,7 +224,7 @@ static int explain_url(struct answer *a, const char *word, struct str scheme, st
 							   0;
 	host_print(&shown, &host);
 	out_note(a->o, "%s is a URL: its host is explained", quote(str_of(word)).text);
-	return explain_host(a, &host, shown.p);
+	return explain_host(a, &host, shown.p, false);
 }
 
 /* A word with a slash, or that names a file, is a path; so is one that no host is
@@ -242,7 +251,10 @@ static int explain_word(struct answer *a, const char *word)
 		return err_set(&a->err, CORDON_E_USAGE, 0, "usage", "an empty word names nothing");
 	if (url_host(str_of(word), &scheme, &name))
 		return explain_url(a, word, scheme, name);
-	return is_host(a->o, word, &host) ? explain_host(a, &host, word) : explain_path(a, word);
+	if (!is_host(a->o, word, &host))
+		return explain_path(a, word);
+	return explain_host(a, &host, word, host.kind == HOST_NAME && !strchr(word, ':') &&
+						    strcmp(word, "localhost") != 0);
 }
 
 /* The variables the command would get decide where its program is found. */

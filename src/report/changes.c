@@ -292,8 +292,12 @@ void changes_print(struct buf *b, const struct changes *changes)
 			buf_addf(b, " and %zu more", changes->unseen.n - 1);
 		buf_addc(b, '\n');
 	}
-	if (!all)
+	if (!all) {
+		if (changes->asked && !changes->incomplete && !changes->unseen.n)
+			buf_adds(b, "changes: nothing was changed where the policy lets it "
+				    "write\n");
 		return;
+	}
 	buf_addf(b, "changes: %zu created, %zu changed, %zu deleted\n",
 		 changes->count[CHANGE_CREATED], changes->count[CHANGE_CHANGED],
 		 changes->count[CHANGE_DELETED]);

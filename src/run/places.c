@@ -145,6 +145,9 @@ static int settle_cordon_home(struct arena *a, const struct situation_options *o
 	}
 	r = place_settle(a, world, p->home, chosen ? str_of(chosen) : STR(".cordon"), "CORDON_HOME",
 			 &p->cordon_home, &node, err);
+	if (r < 0 && err->sys_errno == EACCES)
+		return err_hint(err, chosen ? "point CORDON_HOME to a directory of your own" :
+					      "is HOME yours? set it to a directory of your own");
 	return r < 0 ? r : check_cordon_home(p, node, chosen != NULL, err);
 }
 

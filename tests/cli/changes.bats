@@ -41,14 +41,18 @@ setup() {
 	assert_contains "changes: not seen, for it cannot be entered or lies too deep: $WORKDIR/"
 }
 
-@test "without the option nobody looks, and nothing is said of nothing" {
+@test "without the option nobody looks, and with it nothing is said in one line" {
 	run -0 --separate-stderr cordon run --json -- sh -c 'echo x >x'
 	valid
 	assert_json '.changes == {}'
+	if grep -q changes: <<<"$stderr"; then fail "said something" "$(outcome)"; fi
 	run -0 --separate-stderr cordon run --changes --json -- true
 	valid
 	assert_json '.changes == {"created": [], "changed": [], "deleted": []}'
-	if grep -q changes: <<<"$stderr"; then fail "said something" "$(outcome)"; fi
+	assert_equal "$(grep changes: <<<"$stderr")" \
+		"cordon: changes: nothing was changed where the policy lets it write"
+	run -0 --separate-stderr cordon run --changes -q -- true
+	assert_equal "$stderr" ""
 }
 
 @test "at most ten names for a person, links are not followed, names are escaped" {

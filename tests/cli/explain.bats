@@ -195,6 +195,15 @@ paste_flags() {
 	assert_json ".objects[0].path == \"$HOME/x\""
 }
 
+@test "a name of no file is taken for a host, and this is said" {
+	run -0 --separate-stderr cordon explain package.json
+	assert_contains "taken for a host, as there is no such file; the path is ./package.json"
+	run -0 --separate-stderr cordon explain ./package.json
+	refute_contains "taken for a host"
+	run -0 --separate-stderr cordon explain 192.0.2.1 localhost example.com:443
+	refute_contains "taken for a host"
+}
+
 @test "of a command only what names a file is explained" {
 	run -0 --separate-stderr cordon explain --json -- sh -c '/bin/ls /etc; cat ~/x'
 	assert_json '.objects | length == 1'

@@ -226,6 +226,15 @@ refused() {
 	refute_file ./-
 }
 
+@test "a HOME that cannot be entered: the hint says what to set" {
+	is_root && skip "root enters everything"
+	mkdir -m 0 "$SCRATCH/closed"
+	run -125 --separate-stderr env HOME="$SCRATCH/closed" "$CORDON" run -- true
+	[[ $stderr == *"hint: is HOME yours? set it to a directory of your own"* ]] || fail "no hint" "$(outcome)"
+	run -125 --separate-stderr env CORDON_HOME="$SCRATCH/closed/x" "$CORDON" run -- true
+	[[ $stderr == *"hint: point CORDON_HOME to"* ]] || fail "no hint" "$(outcome)"
+}
+
 @test "the opposite of a flag is never suggested" {
 	run -125 cordon run --no-allow-network -- true
 	assert_contains 'did you mean --allow-network=off?'
