@@ -22,7 +22,9 @@ struct spawn_ahead *backend_ahead(const struct policy *policy)
 	struct str wanted = policy->effective[KEY_BACKEND].text;
 	bool native = str_eq(wanted, STR("auto")) || str_eq(wanted, str_of(native_backend.name));
 
-	if (!native || !policy->confined || policy_net_mode(policy) == NET_ON)
+	/* The clock of a limit of processor time is inherited, so it has to be there first. */
+	if (!native || !policy->confined || policy_net_mode(policy) == NET_ON ||
+	    policy_number(policy, KEY_CPU))
 		return NULL;
 	return spawn_ahead_start(AHEAD);
 }
