@@ -422,8 +422,11 @@ static int judge_names(struct guard *g, struct request *q)
 		return 0;
 	if (q->row->kind == CALL_CONNECT && q->path_n)
 		return judge_connect(g, q);
-	if (q->row->kind == CALL_CONNECT)
+	if (q->row->kind == CALL_CONNECT && g->egress) {
+		/* It waits for the kernel, which the tick would interrupt. */
+		notify_calm(&g->notify);
 		egress_expect(g->egress, q);
+	}
 	if (q->row->kind == CALL_RENAME && g->guards)
 		verdict = judge_git_config(g, q);
 	if (verdict)

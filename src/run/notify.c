@@ -180,8 +180,11 @@ static bool start_row(struct notify *n)
 	static const struct itimerspec often = { { .tv_nsec = 2 * ROW_NS },
 						 { .tv_nsec = 2 * ROW_NS } };
 
-	n->in_row = n->has_tick && allow_tick(true) &&
-		    timer_settime(n->tick, 0, &often, NULL) == 0;
+	if (!n->has_tick || !allow_tick(true))
+		return false;
+	n->in_row = timer_settime(n->tick, 0, &often, NULL) == 0;
+	if (!n->in_row)
+		allow_tick(false);
 	return n->in_row;
 }
 

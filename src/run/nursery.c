@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/fd.h"
 
@@ -75,6 +76,26 @@ static bool read_port(const struct nursery *n, union address *ret)
 	return true;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool await(struct pollfd ends[2])
+{
+	int64_t until = now_ms() + STUCK_MS, left = STUCK_MS;
+	int r;
+
+	do {
+		r = poll(ends, 2, (int)left);
+		left = until - now_ms();
+	} while (r < 0 && errno == EINTR && left > 0);
+	return r > 0;
+}
+
 static int accept_one(const struct nursery *n)
 {
 	/* What connects is asked for nothing but whether it failed. */
@@ -85,7 +106,7 @@ static int accept_one(const struct nursery *n)
 	    (connect(n->connects, &at.any, n->six ? sizeof(at.six) : sizeof(at.four)) < 0 &&
 	     errno != EINPROGRESS))
 		return -1;
-	if (poll(ends, 2, STUCK_MS) < 1 || !(ends[0].revents & POLLIN))
+	if (!await(ends) || !(ends[0].revents & POLLIN))
 		return -1;
 	return accept4(n->listens, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
