@@ -128,21 +128,23 @@ void relay_flow_begin(struct relay_flow *flow, int from, int to)
 	setsockopt(from, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
 }
 
-/* Is there more to be had? What did not fill the piece was all there was, and the end is
- * told by itself. */
-static bool goes_on(const struct relay_flow *flow)
+/* Is there more to be had? Where nothing came, or what did not fill the piece, that was all
+ * there was, and the end is told by itself. */
+static bool goes_on(const struct relay_flow *flow, uint64_t before)
 {
-	return !flow->held && !flow->ended && flow->bulk;
+	return !flow->held && !flow->ended && flow->bulk && flow->bytes != before;
 }
 
 bool relay_flow_run(struct relay_pieces *pieces, struct relay_flow *flow)
 {
 	bool good = true;
 	unsigned i = 0;
+	uint64_t before;
 
 	if (flow->over)
 		return true;
 	do {
+		before = flow->bytes;
 		if (!flow->piece && !(flow->piece = take_piece(pieces, flow->bulk)))
 			return false;
 		if (!flow->held && !flow->ended)
@@ -151,7 +153,7 @@ bool relay_flow_run(struct relay_pieces *pieces, struct relay_flow *flow)
 			good = let_out(pieces, flow);
 		if (!flow->held)
 			relay_flow_drop(pieces, flow);
-	} while (good && goes_on(flow) && ++i < ROUNDS);
+	} while (good && goes_on(flow, before) && ++i < ROUNDS);
 	if (good && flow->ended && !flow->held)
 		good = finish(flow);
 	return good;
