@@ -126,8 +126,10 @@ static void advise(void *data, const struct violation *v, struct violation_advic
 		ret->rule = v->reason;
 		return;
 	case VIOLATION_send:
-		ret->fix.why_not = "UDP does not leave the sandbox, only TCP does; a program that "
-				   "then uses TCP, as with QUIC, lacks nothing";
+		ret->fix.why_not =
+			v->advisory ? "UDP does not leave the sandbox, only TCP does; a program "
+				      "that then uses TCP, as with QUIC, lacks nothing"
+				    : "UDP does not leave the sandbox, only TCP does";
 		return;
 	case VIOLATION_bind:
 	case VIOLATION_OP_COUNT:

@@ -12,7 +12,7 @@
 struct violations {
 	struct violation kept[VIOLATIONS_MAX];
 	uint16_t slots[SLOTS]; /* index into kept, plus one; 0: free */
-	size_t n, observed;
+	size_t n, observed, advisory;
 	uint64_t dropped;
 	struct violation_listener *listeners;
 };
@@ -129,6 +129,18 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+bool violation_counts(const struct violation *v)
+{
+	return v->source != VIOLATION_BY_inferred && !v->advisory;
+}
+
+/* The first one that counts always finds some. */
+static bool has_room(const struct violations *all, const struct violation *v)
+{
+	return all->n < VIOLATIONS_MAX &&
+	       (!v->advisory || all->advisory < VIOLATIONS_ADVISORY_MAX);
+}
+
 static struct violation *keep(struct violations *all, const struct violation *v)
 {
 	struct violation *slot = &all->kept[all->n];
@@ -145,8 +157,8 @@ static struct violation *keep(struct violations *all, const struct violation *v)
 	if (!slot->time_ms)
 		slot->time_ms = now_ms();
 	all->n++;
-	if (v->source != VIOLATION_BY_inferred)
-		all->observed++;
+	all->observed += violation_counts(v);
+	all->advisory += v->advisory;
 	return slot;
 }
 
@@ -164,7 +176,7 @@ bool violations_add(struct violations *all, const struct violation *v)
 			all->kept[*slot - 1].moves |= v->moves || v->removes;
 			return false;
 		}
-		if (all->n < VIOLATIONS_MAX)
+		if (has_room(all, v))
 			kept = keep(all, v);
 	}
 	if (!kept) {

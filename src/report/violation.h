@@ -24,6 +24,7 @@
 #include "report/fix.h"
 
 #define VIOLATIONS_MAX 256
+#define VIOLATIONS_ADVISORY_MAX 64 /* of these, so that they leave room for what counts */
 #define VIOLATION_OBJECT_MAX 4095 /* bytes; PATH_BYTES_MAX */
 #define VIOLATION_PROGRAM_MAX 16  /* with its terminator, as the kernel's comm */
 
@@ -61,6 +62,8 @@ struct violation {
 	/* Of a write: its name was to be taken away, moved or replaced, for which its directory
 	 * is written. */
 	bool removes, moves;
+	/* Of what the policy allows and cannot be done: it is told and decides nothing. */
+	bool advisory;
 	int pid;		/* as the host numbers it; 0: not known */
 	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */
 	int errnum;		/* what the command was answered; 0: not known */
@@ -93,7 +96,9 @@ size_t violations_count(const struct violations *all); /* kept, in order of arri
 const struct violation *violations_at(const struct violations *all, size_t i);
 bool violations_has_object(const struct violations *all, struct str object);
 uint64_t violations_dropped(const struct violations *all); /* counted and not kept */
-/* Kept violations that somebody saw, as opposed to those inferred. */
+/* Kept violations that count: somebody saw them, as opposed to those inferred, and they are
+ * not advisory. */
+bool violation_counts(const struct violation *v);
 size_t violations_observed(const struct violations *all);
 
 /* What is known about the rule behind a violation. Text belongs to the advisor. */

@@ -472,6 +472,8 @@ static void udp_refused(void *data, const uint8_t address[16], uint16_t port)
 	if (host_is_local(&target) ||
 	    (synthetic_is(address) && !set_name(egress_name(e, address), port, &target)))
 		return;
+	/* Whoever may reach the host does so by TCP then. */
+	v.advisory = is_allowed(e, &target);
 	host_print(&text, &target);
 	v.object = buf_str(&text);
 	violations_add(run_violations(e->run), &v);

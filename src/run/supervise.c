@@ -141,7 +141,7 @@ static void violation_seen(void *data, const struct violation *v)
 {
 	struct run *run = data;
 
-	if (v->source != VIOLATION_BY_inferred)
+	if (violation_counts(v))
 		run_stop(run, RUN_CAUSE_policy);
 }
 

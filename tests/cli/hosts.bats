@@ -382,6 +382,37 @@ socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("ok.test", 443))'
 	[[ $stderr == *"sending UDP to ok.test:443"*"only TCP does"* ]] || fail "no reason" "$(outcome)"
 }
 
+@test "UDP to a listed name does not count for --on-violation, other UDP does" {
+	local how once='u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.settimeout(20)
+def refused_udp(to):
+    u.connect(to)
+    u.send(b"x")
+    try:
+        u.recv(1)
+    except ConnectionRefusedError:
+        return True
+'
+
+	for how in fail kill; do
+		FLAGS=(--on-violation $how)
+		# More of them than are kept leave room for what counts.
+		in_python ok.test "$once"'
+for port in range(300):
+    assert refused_udp(("ok.test", 1000 + port))
+assert get("ok.test").endswith(b"hello\n")'
+		assert_json '.cause == "exited" and .violations[0].op == "send"'
+		listed ok.test /usr/bin/python3 -c "import socket, time
+$once"'
+for port in range(300):
+    assert refused_udp(("ok.test", 1000 + port))
+u.connect(("192.0.2.1", 53))
+u.send(b"x")
+'"$([ $how = fail ] || echo 'time.sleep(60)')"
+		assert_json '.cause == "policy" and .violations[-1].object == "192.0.2.1:53"'
+	done
+}
+
 @test "much UDP that is refused does not hold the run up" {
 	in_python ok.test '
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

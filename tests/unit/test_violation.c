@@ -83,6 +83,26 @@ Test(store, is_bounded)
 	violations_free(all);
 }
 
+Test(store, what_is_advisory_leaves_room_for_what_counts)
+{
+	struct violations *all = violations_new();
+	struct violation v = seen(VIOLATION_write, "/x");
+	char name[32];
+
+	for (unsigned i = 0; i < 10000; i++) {
+		struct violation a;
+
+		snprintf(name, sizeof(name), "ok.test:%u", i);
+		a = seen(VIOLATION_send, name);
+		a.advisory = true;
+		cr_assert_eq(violations_add(all, &a), i < VIOLATIONS_ADVISORY_MAX);
+	}
+	cr_assert_eq(violations_observed(all), 0);
+	cr_assert(violations_add(all, &v));
+	cr_assert_eq(violations_observed(all), 1);
+	violations_free(all);
+}
+
 Test(store, odd_objects_are_only_counted)
 {
 	struct violations *all = violations_new();
