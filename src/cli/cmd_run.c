@@ -208,12 +208,15 @@ static void say_elsewhere(const struct runner *r)
 {
 	struct str workdir = r->setup.plan->policy->places.workdir;
 	const struct op *start = plan_find_op(r->setup.plan, OP_CHDIR);
+	autobuf struct buf path = buf_make(16384);
 
-	if (start && !str_eq(start->path, workdir))
-		out_note(r->o,
-			 "warning: no rule shows the workdir (%s), so the command starts in %.*s; "
-			 "--allow-read . or --allow-write . shows it",
-			 quote(workdir).text, STR_ARG(start->path));
+	if (!start || str_eq(start->path, workdir))
+		return;
+	buf_add_escaped(&path, workdir);
+	out_note(r->o,
+		 "warning: no rule shows the workdir (%s), so the command starts in %.*s; "
+		 "--allow-read . or --allow-write . shows it",
+		 path.failed ? "" : buf_str(&path).p, STR_ARG(start->path));
 }
 
 static int say_before(struct runner *r)

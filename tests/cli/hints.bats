@@ -93,7 +93,7 @@ hinted() {
 	local base=(-p custom --allow-read @runtime --allow-exec @system-exec)
 	run -0 --separate-stderr cordon run "${base[@]}" -- pwd
 	assert_equal "$output" /
-	[[ $stderr == *"warning: no rule shows the workdir ('$WORKDIR'), so the command starts in /; --allow-read . or"* ]] ||
+	[[ $stderr == *"warning: no rule shows the workdir ($WORKDIR), so the command starts in /; --allow-read . or"* ]] ||
 		fail "not said" "$(outcome)"
 	run -0 --separate-stderr cordon run "${base[@]}" --allow-read . -- pwd
 	assert_equal "$output" "$WORKDIR"
