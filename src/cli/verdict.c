@@ -192,6 +192,30 @@ static const struct op *holder(const struct plan *plan, enum policy_op what, str
 	return settles(shown, what, v->allowed) ? op : guard_op(plan, object, v);
 }
 
+static bool is_absent(const struct explainer *e, struct str object)
+{
+	const struct world *world = &e->setup.situation.world;
+	struct cordon_error ignored;
+	struct node node;
+	struct str real;
+
+	return world->resolve(world, e->opts->arena, object, &real, &node, &ignored) == 0 &&
+	       node.type == NODE_ABSENT;
+}
+
+/* What no operation covers because there is nothing to cover. */
+static void held_when_made(const struct explainer *e, struct str object, struct verdict *v)
+{
+	const struct plan *plan = e->setup.plan;
+
+	if (v->allowed)
+		v->loose = "it does not exist, and cannot be made inside: make it first";
+	else if (plan->enforced[GUARANTEE_LANDLOCK] && !plan_is_in_writable(plan, object))
+		v->held_by = "landlock, when it appears; it does not exist";
+	else
+		v->loose = "it does not exist; what appears there during a run is not covered";
+}
+
 static void find_holder(const struct explainer *e, enum policy_op what, struct str object,
 			const struct decision *d, struct verdict *v)
 {
@@ -202,6 +226,8 @@ static void find_holder(const struct explainer *e, enum policy_op what, struct s
 	op = holder(e->setup.plan, what, object, d, v);
 	if (op)
 		held(e, op, v);
+	else if (is_absent(e, object))
+		held_when_made(e, object, v);
 	else
 		v->loose = "no operation of the plan covers it";
 }

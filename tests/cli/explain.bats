@@ -137,6 +137,13 @@ paste_flags() {
 	assert_contains "not enforced here: --no-sandbox"
 }
 
+@test "what does not exist yet: what holds it when it appears" {
+	run -0 --separate-stderr cordon explain --backend native --read "$HOME/.aws"
+	assert_contains "enforced by landlock, when it appears; it does not exist"
+	run -0 --separate-stderr cordon explain --backend bwrap --fallback degrade --read "$HOME/.aws"
+	assert_contains "not enforced here: it does not exist; what appears there during a run is not covered"
+}
+
 @test "links are followed" {
 	mkdir "$HOME/.ssh"
 	ln -s "$HOME/.ssh" innocent
