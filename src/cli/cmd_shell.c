@@ -49,11 +49,24 @@ static const char *zsh_directory(struct arena *a)
 	return access(CORDON_LIBEXEC "/zsh/.zshenv", R_OK) == 0 ? installed : NULL;
 }
 
-static int mark_zsh(struct arena *a)
+/* A directory that zsh does not find would keep it from the user's own start files, too. */
+static bool is_shown(const struct opts *o, const char *path)
 {
-	const char *before = getenv("ZDOTDIR"), *place = zsh_directory(a);
+	struct cordon_error ignored;
+	struct situation s;
+	struct decision d;
 
-	if (!place)
+	if (setup_policy(o, &s, &ignored) < 0 || !s.policy->confined)
+		return true;
+	d = policy_decide(s.policy, str_of(path));
+	return d.data != ACCESS_NONE && !(d.trusted_rule && d.trusted_rule->flags & RULE_PRIVATE);
+}
+
+static int mark_zsh(const struct opts *o)
+{
+	const char *before = getenv("ZDOTDIR"), *place = zsh_directory(o->arena);
+
+	if (!place || !is_shown(o, place))
 		return 0;
 	if (before && setenv("ZDOTDIR_BEFORE_CORDON", before, 1) < 0)
 		return -1;
@@ -63,17 +76,17 @@ static int mark_zsh(struct arena *a)
 /* bash has its prompt from its start files and asks PROMPT_COMMAND before each; fish has a
  * function for it (shell_argv); zsh a start file of ours; others take PS1 from the
  * environment. */
-static int mark_prompt(struct arena *a, const char *shell)
+static int mark_prompt(const struct opts *o, const char *shell)
 {
 	const char *before = getenv("PROMPT_COMMAND");
-	const char *command = arena_printf(a,
+	const char *command = arena_printf(o->arena,
 					   "%s%scase $PS1 in '" MARK "'*) ;; "
 					   "*) PS1='" MARK "'$PS1 ;; esac",
 					   before ? before : "", before && *before ? "\n" : "");
 
 	if (is_called(shell, "bash"))
 		return command ? setenv("PROMPT_COMMAND", command, 1) : -1;
-	if (is_called(shell, "zsh") && mark_zsh(a) < 0)
+	if (is_called(shell, "zsh") && mark_zsh(o) < 0)
 		return -1;
 	return setenv("PS1", geteuid() ? MARK "$ " : MARK "# ", 1);
 }
@@ -134,7 +147,7 @@ int cmd_shell(struct opts *o)
 	shell = user_shell(o);
 	o->prompts = !o->rest || !o->rest[0];
 	o->rest = shell_argv(o->arena, shell, o->rest);
-	if (!o->rest || mark_prompt(o->arena, shell) < 0 ||
+	if (!o->rest || mark_prompt(o, shell) < 0 ||
 	    keep_no_history(shell) < 0) {
 		err_nomem(&err, "shell");
 		return out_error(o, &err);

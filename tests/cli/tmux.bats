@@ -329,9 +329,12 @@ stops_with_all() {
 	mkdir "$HOME/z"
 	printf 'precmd() { PS1="mine> "; }\nRC=read\n' | tee "$HOME/.zshrc" >"$HOME/z/.zshrc"
 	echo 'ENVED=yes' | tee "$HOME/.zshenv" >"$HOME/z/.zshenv"
+	# Where the sandbox shows it, which the tests' own copy need not be.
+	mkdir "$HOME/prog"
+	cp -R "$CORDON" "$(dirname "$CORDON")/zsh" "$HOME/prog/"
 	local where
 	for where in '' "ZDOTDIR=$HOME/z"; do
-		say "clear; $where SHELL=\$(command -v zsh) \$CORDON shell --allow-read $HOME"
+		say "clear; $where SHELL=\$(command -v zsh) ~/prog/cordon shell --allow-read $HOME"
 		last '^\(cordon\) mine> ?$'
 		say 'echo "=$RC$ENVED$ZDOTDIR="'
 		seen "^=readyes${where#ZDOTDIR=}=\$"
