@@ -83,8 +83,8 @@ static int print_text(struct opts *o, const struct status *st)
 	buf_addf(&b, "mode      %s (%s)\n", choice_to_string(CHOICES_MODE, st->mode),
 		 mode_display_name(st->mode));
 	if (policy->confined && st->setting == MODE_RWX)
-		buf_adds(&b, "          the setting mode = \"rwx\" is for providers; it does not lift "
-			     "the boundary\n");
+		buf_adds(&b, "          the setting mode = \"rwx\" is for providers; it does "
+			     "not lift the boundary\n");
 	buf_adds(&b, "profile   ");
 	buf_add_escaped(&b, str_of(policy->profile));
 	buf_addf(&b, "\nbackend   %s\nenabled   %s", s->plan ? s->plan->backend : "none",
