@@ -28,7 +28,14 @@
 
 #include "base/raw_call.h"
 
-/* NO_SPAWN_AHEAD: for valgrind, which knows no process that shares memory. */
+/* Nobody goes ahead for valgrind (NO_SPAWN_AHEAD), which knows no process that shares memory,
+ * nor under AddressSanitizer, which cannot tell the stack that the child goes on with. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define NO_SPAWN_AHEAD
+#endif
 #if defined(RAW_CALL) && !defined(NO_SPAWN_AHEAD)
 
 /* The child goes on with a copy of it; touched as far as used. The lowest page is never. */
