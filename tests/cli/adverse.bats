@@ -202,6 +202,7 @@ in_private_mounts() {
 }
 
 @test "bubblewrap: what cannot be executed, with a pipe and without" {
+	is_static || skip "needs the static program"
 	cordon run -q --backend bwrap true || must_or_skip "bubblewrap does not work here"
 	printf '#!/no/such/interpreter\n' >script
 	echo 'echo "runs: $#"' >text
