@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/mount.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +29,6 @@
  * run/limits.c, how much above its limit a run may get before it is sampled. */
 #define PIDS_RESERVED 300
 #define PIDS_SLACK 32
-#define SAFE_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 static const struct {
 	enum op_kind op;
@@ -139,234 +137,8 @@ struct preparation {
 	const struct plan *plan;
 	const struct caps *caps;
 	struct native *native;
-	VEC(struct mount_step) steps;
 	struct cordon_error *err;
 };
-
-/* Is the path in a tree that the sandbox made itself, so that a mount point may be made
- * there? The nearest operation above it says. */
-static bool in_own_tree(const struct plan *plan, const struct op *op)
-{
-	const struct op *shown = plan_shown_by(plan, op->path, op);
-
-	return shown && (op_view_of(shown) == VIEW_OWN || op_view_of(shown) == VIEW_HIDDEN);
-}
-
-static bool is_noexec(const struct plan *plan, struct str path)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == OP_NOEXEC && str_eq(op->path, path))
-			return true;
-	return false;
-}
-
-/* A device works only where devices do; a path below /dev is there because somebody
- * granted it. */
-static uint64_t safe_attributes(const struct op *op)
-{
-	return path_below(op->path, STR("/dev")) ? MOUNT_ATTR_NOSUID : SAFE_ATTRIBUTES;
-}
-
-static struct mount_step *add_step(struct preparation *p, enum mount_kind kind, const struct op *op)
-{
-	struct mount_step *step = vec_push(&p->steps, p->arena);
-
-	if (!step)
-		return NULL;
-	*step = (struct mount_step){
-		.kind = kind,
-		.directory = op->node.type == NODE_DIR,
-		.optional = op->node.type == NODE_SOCKET && kind == MOUNT_VEIL,
-		.make = in_own_tree(p->plan, op),
-		.path = op->path.p + 1,
-		.source = op->source.n ? op->source.p : op->path.p,
-		.attributes = safe_attributes(op) |
-			      (is_noexec(p->plan, op->path) ? MOUNT_ATTR_NOEXEC : 0),
-		.dev = op->node.dev,
-		.ino = op->node.ino,
-	};
-	return step;
-}
-
-static bool add_bind(struct preparation *p, const struct op *op, uint64_t attributes)
-{
-	struct mount_step *step = add_step(p, MOUNT_BIND, op);
-
-	if (step)
-		step->attributes |= attributes;
-	return step;
-}
-
-/* A file takes memory even when it is empty; no more of them than pages. */
-#define INODES_MIN 1024
-#define BYTES_PER_INODE 4096
-
-/* Memory behind a file system, so limited; 0 leaves it to the kernel. */
-static bool limit_size(struct preparation *p, struct mount_step *step, uint64_t bytes)
-{
-	uint64_t inodes = bytes / BYTES_PER_INODE;
-
-	if (!bytes)
-		return true;
-	if (inodes < INODES_MIN)
-		inodes = INODES_MIN;
-	step->size = arena_printf(p->arena, "%llu", (unsigned long long)bytes);
-	step->inodes = arena_printf(p->arena, "%llu", (unsigned long long)inodes);
-	return step->size && step->inodes;
-}
-
-static bool add_tmpfs(struct preparation *p, const struct op *op)
-{
-	struct mount_step *step = add_step(p, MOUNT_TMPFS, op);
-
-	if (!step)
-		return false;
-	step->directory = true;
-	step->mode = str_eq(op->path, STR("/run")) ? "0755" : "1777";
-	return limit_size(p, step, op->number);
-}
-
-/* With /dev/shm in it, which is as private and as large as /tmp. */
-static bool add_dev(struct preparation *p, const struct op *op)
-{
-	struct mount_step *step = add_step(p, MOUNT_DEV, op);
-
-	if (!step)
-		return false;
-	step->directory = true;
-	return limit_size(p, step, plan_tmp_size(p->plan->policy));
-}
-
-static bool add_directory(struct preparation *p, enum mount_kind kind, const struct op *op)
-{
-	struct mount_step *step = add_step(p, kind, op);
-
-	if (step)
-		step->directory = true;
-	return step;
-}
-
-/* The host's, to be read. In the host's tree it is there already. */
-static bool add_host_proc(struct preparation *p, const struct op *op)
-{
-	struct mount_step *step;
-
-	if (!plan_find_op(p->plan, OP_ROOT_EMPTY))
-		return true;
-	step = add_step(p, MOUNT_BIND, op);
-	if (!step)
-		return false;
-	step->directory = true;
-	step->attributes |= MOUNT_ATTR_RDONLY;
-	return true;
-}
-
-/* Others may not read these anyway. */
-static bool hide_in_proc(struct preparation *p)
-{
-	static const char *const names[] = {
-#define PROC_HIDE(name) "proc/" name,
-#include "backend/proc_covers.def"
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct mount_step *step = vec_push(&p->steps, p->arena);
-
-		if (!step)
-			return false;
-		*step = (struct mount_step){ .kind = MOUNT_VEIL,
-					     .optional = true,
-					     .path = names[i] };
-	}
-	return true;
-}
-
-/* Where no /proc of one's own is to be had, that is a loss, and the host's serves. */
-static bool add_proc(struct preparation *p, const struct op *op)
-{
-	if (!p->native->pid_namespace || !p->caps->value[CAP_PROC_FRESH])
-		return add_host_proc(p, op);
-	return add_directory(p, MOUNT_PROC, op) && (geteuid() != 0 || hide_in_proc(p));
-}
-
-/* A change of exec below a mount of its own is folded into that mount; elsewhere the
- * path is bound onto itself. */
-static bool add_exec_change(struct preparation *p, const struct op *op)
-{
-	vec_each(o, &p->plan->ops)
-		if (o != op && str_eq(o->path, op->path) && o->kind >= OP_ROOT_EMPTY &&
-		    o->kind <= OP_SOCKET)
-			return true;
-	/* The tree is taken while it is still writable. */
-	return add_bind(p, op, op->number ? 0 : MOUNT_ATTR_RDONLY);
-}
-
-static bool add_link(struct preparation *p, const struct op *op)
-{
-	return add_step(p, MOUNT_SYMLINK, op);
-}
-
-static bool add_readable(struct preparation *p, const struct op *op)
-{
-	return add_bind(p, op, MOUNT_ATTR_RDONLY);
-}
-
-static bool add_writable(struct preparation *p, const struct op *op)
-{
-	return add_bind(p, op, 0);
-}
-
-/* Where there is no such file to see, there is nothing to cover. */
-static bool add_resolver(struct preparation *p, const struct op *op)
-{
-	return !op->path.n || !p->caps->value[CAP_NETNS] ||
-	       add_step(p, op->number == RESOLVER_HOSTS ? MOUNT_HOSTS : MOUNT_RESOLVER, op);
-}
-
-static bool add_veil(struct preparation *p, const struct op *op)
-{
-	bool partly = op->kind == OP_HIDE_DIR && op->number;
-
-	return add_step(p, partly ? MOUNT_VEIL_DIR : MOUNT_VEIL, op);
-}
-
-/* The operations that become steps of the mount phase. */
-static bool (*const adders[OP_KIND_COUNT])(struct preparation *, const struct op *) = {
-	[OP_SYMLINK] = add_link,       [OP_BIND_RO] = add_readable, [OP_SOCKET] = add_readable,
-	[OP_BIND_RW] = add_writable,   [OP_CACHE] = add_writable,   [OP_SHARED_TMP] = add_writable,
-	[OP_HIDE_FILE] = add_veil,     [OP_HIDE_DIR] = add_veil,    [OP_TMPFS] = add_tmpfs,
-	[OP_PROC] = add_proc,	       [OP_DEV] = add_dev,	    [OP_RESOLVER] = add_resolver,
-	[OP_NOEXEC] = add_exec_change, [OP_EXEC] = add_exec_change,
-};
-
-static bool add_op(struct preparation *p, const struct op *op)
-{
-	return !adders[op->kind] || adders[op->kind](p, op);
-}
-
-static uint64_t root_write_attribute(const struct plan *plan)
-{
-	const struct op *root = plan_find_op(plan, OP_ROOT_HOST);
-
-	return root && root->number ? 0 : MOUNT_ATTR_RDONLY;
-}
-
-static int prepare_mounts(struct preparation *p)
-{
-	struct native_mounts *m = &p->native->mounts;
-
-	vec_each(op, &p->plan->ops)
-		if (!add_op(p, op))
-			return err_nomem(p->err, stage);
-	m->steps = p->steps.at;
-	m->n_steps = p->steps.n;
-	m->trees = arena_array(p->arena, p->steps.n + 1, sizeof(*m->trees));
-	m->empty_root = plan_find_op(p->plan, OP_ROOT_EMPTY);
-	m->host_root = geteuid() == 0;
-	m->root_attributes = SAFE_ATTRIBUTES | root_write_attribute(p->plan) |
-			     (is_noexec(p->plan, STR("/")) ? MOUNT_ATTR_NOEXEC : 0);
-	return m->trees ? 0 : err_nomem(p->err, stage);
-}
 
 /* A namespace that is missing is lost, but what can be closed instead is. */
 static void prepare_filters(struct preparation *p, struct launch *launch)
@@ -619,7 +391,7 @@ static int native_prepare(struct arena *a, const struct launch_input *in, struct
 	prepare_launch(&p, in, ret);
 	if (!ret->envp)
 		return err_nomem(err, stage);
-	r = prepare_mounts(&p);
+	r = native_prepare_mounts(a, in->plan, in->caps, p.native, err);
 	if (r == 0)
 		r = prepare_ids(&p, ret);
 	if (r == 0)

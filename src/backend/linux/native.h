@@ -7,7 +7,7 @@
  * order below (DESIGN 5.1) with raw system calls only. Any failure is one error record
  * and exit 125: never an exec that is less confined.
  *
- *  1. the plan is final: paths resolved, device and inode remembered   (native.c)
+ *  1. the plan is final: paths resolved, device and inode remembered   (native.c, steps.c)
  *  2. one clone into all namespaces                                    (spawn)
  *  3. id maps; non-dumpable; loopback up                               (setup.c)
  *  4. the file tree                                                    (mounts.c)
@@ -26,8 +26,10 @@
 #include "backend/linux/seccomp.h"
 #include "base/spawn.h"
 
+struct caps;
 struct launch;
 struct launch_companion;
+struct plan;
 
 enum mount_kind {
 	MOUNT_BIND,	/* shows `source` at `path` with `attributes` */
@@ -198,6 +200,9 @@ int native_prepare_companion(struct arena *a, struct native *n, struct launch *l
 			     struct cordon_error *err);
 CHILD_SAFE int native_start_companion(const struct native *n, int error_fd);
 CHILD_SAFE int native_landlock_enforce(int ruleset, int error_fd);
+/* In the parent: what the mount phase is to do. */
+int native_prepare_mounts(struct arena *a, const struct plan *plan, const struct caps *caps,
+			  struct native *n, struct cordon_error *err);
 /* In the parent, before the clone: its own steps are carried out meanwhile. */
 int native_landlock_share(struct native_landlock *l, struct launch *launch,
 			  struct cordon_error *err);
