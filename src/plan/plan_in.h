@@ -16,7 +16,14 @@ struct compiler {
 /* Appends an operation; NULL (and out_of_memory) when memory is out. The pointer holds
  * until the next call. */
 struct op *plan_emit(struct compiler *c, enum op_kind kind, struct str path);
+void plan_emit_number(struct compiler *c, enum op_kind kind, struct str path, uint64_t number);
 /* The part of the plan that shapes the file tree. */
 int plan_files(struct compiler *c);
+/* The hosts and ports; and, once the file tree is known, the files of the resolver. */
+int plan_network(struct compiler *c);
+int plan_resolver(struct compiler *c);
+bool plan_counts_connections(enum key key);
+/* Compares what the operations need with what the backend claims. */
+int plan_losses(struct compiler *c);
 
 #endif
