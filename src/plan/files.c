@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file part of a plan. Every path that a rule mentions is visited, parents first;
- * `views` remembers what the operations emitted so far show at the ancestors.
+ * The file part of a plan. The spots are visited in their order, parents first; `views`
+ * remembers what the operations emitted so far show at the ancestors.
  */
 #include "plan/plan_in.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/path.h"
-#include "fmt/glob.h"
 #include "policy/caches.h"
-
-/* A path that some rule mentions, or a hidden name that exists. */
-struct spot {
-	struct str path;
-	struct node node;
-	const struct rule *rule;
-	bool link;   /* spelled through a symlink: rule names the target */
-	bool socket; /* a unix socket of the host, to be covered unless named */
-};
 
 /* What is shown at and below a path by what has been emitted. */
 struct view {
@@ -33,122 +20,8 @@ struct view {
 
 struct tree {
 	struct compiler *c;
-	VEC(struct spot) spots;
 	VEC(struct view) views;
 };
-
-static bool add_spot(struct tree *t, struct str path, struct node node, const struct rule *rule,
-		     bool link)
-{
-	struct spot *p = vec_push(&t->spots, t->c->arena);
-
-	if (!p) {
-		t->c->out_of_memory = true;
-		return false;
-	}
-	*p = (struct spot){ path, node, rule, .link = link };
-	return true;
-}
-
-static int refuse_rule(struct compiler *c, const struct rule *rule, const char *why)
-{
-	autobuf struct buf where = buf_make(8192);
-
-	origin_print(&where, &rule->origin);
-	return err_set(c->err, CORDON_E_CONFIG, 0, "compile", "%s: '%s': %s", where.p,
-		       rule->spelled.p, why);
-}
-
-/* The directory in which the pattern of a glob begins. */
-static struct str literal_part(struct str glob)
-{
-	struct str rest = glob, part;
-	size_t n = 0;
-
-	while (path_next(&rest, &part) && !glob_has_magic(part))
-		n = (size_t)(part.p - glob.p) + part.n;
-	return n ? str_take(glob, n) : STR("/");
-}
-
-/* Does a read rule by pattern give something, rather than take writing away? */
-static bool glob_opens(const struct compiler *c, const struct rule *rule)
-{
-	struct decision d = policy_decide(c->in->policy, literal_part(rule->path));
-
-	return rule->right == RIGHT_READ && d.data == ACCESS_NONE;
-}
-
-/* A glob protects names; it cannot show or hide a tree that exists (rule 9). */
-static int place_glob(struct tree *t, const struct rule *rule)
-{
-	struct compiler *c = t->c;
-	struct op *op;
-
-	if (rule->flags & RULE_ALIAS)
-		return 0;
-	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC || glob_opens(c, rule)) {
-		refuse_rule(c, rule, "a grant must name its directories");
-		return err_hint(c->err, "grant the directory above it and deny what must stay out");
-	}
-	if (rule->right == RIGHT_DENY &&
-	    policy_number(c->in->policy, KEY_PROTECT) != PROTECT_EXACT) {
-		refuse_rule(c, rule, "hiding what exists by a pattern needs protect = \"exact\"");
-		if (c->in->claims->enforces[OP_HIDE_GLOB])
-			return err_hint(c->err, "add --protect exact, or name the paths");
-		return err_hint(c->err, "name the paths, or the directory they are in: this "
-					"backend cannot hide what matches a pattern");
-	}
-	op = plan_emit(c, rule->right == RIGHT_DENY ? OP_HIDE_GLOB : OP_GUARD_GLOB, rule->path);
-	if (op)
-		op->rule = rule;
-	return 0;
-}
-
-static int collect_rules(struct tree *t, const struct ruleset *rules)
-{
-	for (size_t i = 0; rules && i < ruleset_count(rules); i++) {
-		const struct rule *rule = ruleset_at(rules, i);
-		int r = 0;
-
-		if (rule->kind == RULE_GLOB)
-			r = place_glob(t, rule);
-		else if (rule->kind == RULE_EXACT && rule->node.type == NODE_DIR)
-			r = refuse_rule(t->c, rule,
-					"'=' singles out a file, and this is a directory");
-		else
-			add_spot(t, rule->path, rule->node, rule, rule->flags & RULE_VIA_LINK);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* By bytes, with the slash before all others, so that a directory comes right before
- * what is below it. */
-static int compare_paths(struct str a, struct str b)
-{
-	size_t n = a.n < b.n ? a.n : b.n, i = 0;
-
-	/* Most have a long beginning in common. */
-	while (i + 8 <= n && memcmp(a.p + i, b.p + i, 8) == 0)
-		i += 8;
-	while (i < n && a.p[i] == b.p[i])
-		i++;
-	if (i == n)
-		return a.n < b.n ? -1 : a.n > b.n;
-	if (a.p[i] == '/' || b.p[i] == '/')
-		return a.p[i] == '/' ? -1 : 1;
-	return (unsigned char)a.p[i] < (unsigned char)b.p[i] ? -1 : 1;
-}
-
-static int by_path(const void *a, const void *b)
-{
-	const struct spot *x = a, *y = b;
-	int c = compare_paths(x->path, y->path);
-
-	/* The same path twice: what exists first. */
-	return c ? c : (y->node.type != NODE_ABSENT) - (x->node.type != NODE_ABSENT);
-}
 
 static struct view *view_at(struct tree *t, struct str path)
 {
@@ -555,33 +428,6 @@ static int place_one(struct tree *t, const struct spot *p)
 	return r;
 }
 
-static void emit_hidden(struct tree *t)
-{
-	const struct plan_input *in = t->c->in;
-	unsigned hidden = (unsigned)policy_number(in->policy, KEY_HIDDEN_WRITES);
-	struct op *op;
-
-	if (hidden == HIDDEN_ALLOW)
-		return;
-	for (size_t i = 0; i < in->hidden_count; i++)
-		add_spot(t, in->hidden[i].path, in->hidden[i].node, NULL, false);
-	op = plan_emit(t->c, OP_GUARD_HIDDEN, in->policy->places.workdir);
-	if (op)
-		op->source = str_of(choice_to_string(CHOICES_HIDDEN, hidden));
-}
-
-/* Connecting to a socket needs no mount that is writable, so each one that shows is
- * covered. */
-static void emit_sockets(struct tree *t)
-{
-	const struct plan_input *in = t->c->in;
-
-	for (size_t i = 0; i < in->socket_count; i++)
-		if (add_spot(t, in->sockets[i].path, in->sockets[i].node, NULL, false))
-			t->spots.at[t->spots.n - 1].socket = true;
-	plan_emit(t->c, in->sockets_known ? OP_COVER_SOCKETS : OP_KNOW_SOCKETS, STR(""));
-}
-
 static void emit_root(struct tree *t)
 {
 	struct decision d = policy_decide(t->c->in->policy, STR("/"));
@@ -600,25 +446,16 @@ static void emit_root(struct tree *t)
 
 int plan_files(struct compiler *c)
 {
-	const struct policy *policy = c->in->policy;
 	struct tree t = { .c = c };
+	struct spots spots = { 0 };
 	int r;
 
 	emit_root(&t);
-	r = collect_rules(&t, policy->trusted.rules);
-	vec_each(o, &policy->narrowing)
-		if (r == 0)
-			r = collect_rules(&t, (*o)->settings.rules);
-	if (r == 0)
-		r = collect_rules(&t, policy->own);
-	if (r == 0)
-		emit_hidden(&t);
-	if (r == 0)
-		emit_sockets(&t);
+	r = plan_spots(c, &spots);
 	if (r < 0 || c->out_of_memory)
 		return r;
-	qsort(t.spots.at, t.spots.n, sizeof(t.spots.at[0]), by_path);
-	for (size_t i = 0; i < t.spots.n && r == 0; i++)
-		r = place_one(&t, &t.spots.at[i]);
+	vec_each(spot, &spots.items)
+		if (r == 0)
+			r = place_one(&t, spot);
 	return r;
 }

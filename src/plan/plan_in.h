@@ -13,10 +13,25 @@ struct compiler {
 	struct cordon_error *err;
 };
 
+/* A path that some rule mentions, or a hidden name that exists. */
+struct spot {
+	struct str path;
+	struct node node;
+	const struct rule *rule;
+	bool link;   /* spelled through a symlink: rule names the target */
+	bool socket; /* a unix socket of the host, to be covered unless named */
+};
+
+struct spots {
+	VEC(struct spot) items;
+};
+
 /* Appends an operation; NULL (and out_of_memory) when memory is out. The pointer holds
  * until the next call. */
 struct op *plan_emit(struct compiler *c, enum op_kind kind, struct str path);
 void plan_emit_number(struct compiler *c, enum op_kind kind, struct str path, uint64_t number);
+/* What the file tree is decided about, a directory right before what is below it. */
+int plan_spots(struct compiler *c, struct spots *ret);
 /* The part of the plan that shapes the file tree. */
 int plan_files(struct compiler *c);
 /* The hosts and ports; and, once the file tree is known, the files of the resolver. */
