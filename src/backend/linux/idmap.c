@@ -57,33 +57,49 @@ static int same_map(struct str map, struct buf *out)
 	return out->failed ? -1 : 0;
 }
 
-static int write_map(pid_t pid, const char *name, struct cordon_error *err)
+/* The text for the process's map, and the map. */
+static int open_map(pid_t pid, const char *name, struct buf *text, int *ret_fd,
+		    struct cordon_error *err)
 {
 	autoarena struct arena a = { .max = 2 * MAP_BYTES_MAX };
-	autobuf struct buf text = buf_make(MAP_BYTES_MAX);
-	autoclose int fd = -1;
 	char own[64], theirs[64];
 	struct str map;
-	int r;
+	int fd, r;
 
 	snprintf(own, sizeof(own), "/proc/self/%s", name);
 	snprintf(theirs, sizeof(theirs), "/proc/%d/%s", pid, name);
 	r = fd_read_file(&a, own, MAP_BYTES_MAX, &map, err);
 	if (r < 0)
 		return r;
-	if (same_map(map, &text) < 0)
+	if (same_map(map, text) < 0)
 		return err_set(err, CORDON_E_INIT, 0, "namespaces", "%s: not a map of ids", own);
 	fd = open(theirs, O_WRONLY | O_CLOEXEC);
-	/* The kernel takes a map in one write only. */
-	if (fd < 0 || write(fd, text.p, text.n) != (ssize_t)text.n)
-		return err_set(err, CORDON_E_INIT, errno, "namespaces", "cannot write %s", theirs);
+	if (fd < 0)
+		return err_set(err, CORDON_E_INIT, errno, "namespaces", "cannot open %s", theirs);
+	*ret_fd = fd;
 	return 0;
 }
 
+/* The kernel takes a map once, and in one write only. */
+static int write_map(int fd, const char *name, const struct buf *text, struct cordon_error *err)
+{
+	if (write(fd, text->p, text->n) == (ssize_t)text->n)
+		return 0;
+	return err_set(err, CORDON_E_INIT, errno, "namespaces", "cannot write the %s", name);
+}
+
+/* Both are open before one is written. The process may end at any moment, and from then on
+ * only the system's root can open them; what is open can be written all the same. */
 int idmap_write(void *data, pid_t pid, struct cordon_error *err)
 {
-	int r = write_map(pid, "uid_map", err);
+	autobuf struct buf uids = buf_make(MAP_BYTES_MAX), gids = buf_make(MAP_BYTES_MAX);
+	autoclose int uid_map = -1, gid_map = -1;
+	int r = open_map(pid, "uid_map", &uids, &uid_map, err);
 
 	(void)data;
-	return r < 0 ? r : write_map(pid, "gid_map", err);
+	if (r == 0)
+		r = open_map(pid, "gid_map", &gids, &gid_map, err);
+	if (r == 0)
+		r = write_map(uid_map, "uid_map", &uids, err);
+	return r < 0 ? r : write_map(gid_map, "gid_map", &gids, err);
 }

@@ -12,7 +12,9 @@
 
 /* Is the caller root, with the capabilities to map more than one id? */
 bool idmap_by_parent(void);
-/* A spawn_request's `parent`: maps every id the caller's namespace has onto itself. */
+/* A spawn_request's `parent`: maps every id the caller's namespace has onto itself. Where it
+ * cannot begin it has written nothing, so it can be asked again with another process of the
+ * same namespace. */
 int idmap_write(void *data, pid_t pid, struct cordon_error *err);
 
 #endif
