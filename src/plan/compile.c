@@ -57,11 +57,17 @@ const struct op *plan_shown_by(const struct plan *plan, struct str path, const s
 	return nearest;
 }
 
+bool op_is_writable(const struct op *op)
+{
+	/* A cache that covers nothing is where it is on the host. */
+	return op_view_of(op) == VIEW_WRITE ||
+	       (op->kind == OP_CACHE && str_eq(op->path, op->source));
+}
+
 bool plan_is_in_writable(const struct plan *plan, struct str path)
 {
 	vec_each(op, &plan->ops)
-		if ((op->kind == OP_BIND_RW || (op->kind == OP_ROOT_HOST && op->number)) &&
-		    op->path.n < path.n && path_below(path, op->path))
+		if (op_is_writable(op) && op->path.n < path.n && path_below(path, op->path))
 			return true;
 	return false;
 }

@@ -105,6 +105,15 @@ static bool has_executed_twin(const struct tree *t, struct str path)
 	return false;
 }
 
+/* Reading and changing can be refused by a broker, whatever the spelling; executing cannot. */
+static bool twin_runs(const struct tree *t, const struct spot *p)
+{
+	const struct world *world = t->c->in->world;
+
+	return has_executed_twin(t, p->path) &&
+	       (!world->is_executable || world->is_executable(world, p->path));
+}
+
 static void emit_noexec(struct tree *t, const struct spot *p)
 {
 	struct op *op = plan_emit(t->c, OP_NOEXEC, p->path);
@@ -132,6 +141,7 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 	op->source = d->data == ACCESS_NONE ? (struct str){ 0 } : p->path;
 	op->node = p->node;
 	op->twin = has_better_twin(t, p, d, around);
+	op->runs = op->twin && d->data == ACCESS_NONE && twin_runs(t, p);
 	push_view(t, (struct view){ p->path, d->data, d->data == ACCESS_NONE || d->exec,
 				    .hidden_dir = d->data == ACCESS_NONE && dir });
 	if (d->data != ACCESS_NONE && !d->exec)
@@ -352,6 +362,7 @@ static void place_socket(struct tree *t, const struct spot *p, const struct view
 	if (!op)
 		return;
 	op->node = p->node;
+	op->twin = has_twin(t->c, p->path);
 	push_view(t, (struct view){ p->path, ACCESS_NONE, true });
 }
 

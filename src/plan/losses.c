@@ -66,7 +66,7 @@ int plan_losses(struct compiler *c)
 		lost[g] = true;
 		r = add_loss(c, g, op->kind);
 		if (r == 0 && is_lost_by_twin(c->in->claims, plan, op))
-			plan->degraded.at[plan->degraded.n - 1].twin = op->path;
+			plan->degraded.at[plan->degraded.n - 1].twin = op;
 	}
 	if (r == 0 && c->in->policy->caches_lost && !lost[GUARANTEE_CACHES]) {
 		plan->promised[GUARANTEE_CACHES] = lost[GUARANTEE_CACHES] = true;
@@ -96,19 +96,33 @@ static const char *remedy(enum op_kind op)
 	return "choose another --backend or --profile, or accept the loss with --fallback degrade";
 }
 
+#define ELSEWHERE \
+	"move it to a file system that tells cases apart, or accept the loss with --fallback " \
+	"degrade"
+
+/* Nobody executes on behalf, and a socket is found by what it is. */
+static const char *twin_remedy(const struct op *op)
+{
+	if (op->node.type == NODE_SOCKET)
+		return "end who listens there, or make the socket on a file system that tells "
+		       "cases apart, or accept the loss with --fallback degrade";
+	if (op->runs)
+		return "it can be executed under another spelling: take --profile shell, which "
+		       "executes nothing in the workdir; or " ELSEWHERE;
+	if (op->kind == OP_NOEXEC)
+		return ELSEWHERE;
+	return "add --protect exact, with --backend native: it looks at every spelling; or "
+	       ELSEWHERE;
+}
+
 static int refuse_twin(const struct plan *plan, const struct loss *loss, struct cordon_error *err)
 {
 	err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
 		"the %s backend cannot promise '%s': the file system of '%.*s' takes names in any "
 		"case for the same, and another spelling would get round the rule for it",
-		plan->backend, guarantee_rows[loss->guarantee].name, (int)loss->twin.n,
-		loss->twin.p);
-	return err_hint(err, loss->op == OP_NOEXEC
-				     ? "move it to a file system that tells cases apart, or accept "
-				       "the loss with --fallback degrade"
-				     : "add --protect exact, with --backend native: it looks at "
-				       "every spelling; or move it to a file system that tells "
-				       "cases apart, or accept the loss with --fallback degrade");
+		plan->backend, guarantee_rows[loss->guarantee].name, (int)loss->twin->path.n,
+		loss->twin->path.p);
+	return err_hint(err, "%s", twin_remedy(loss->twin));
 }
 
 int plan_check(const struct plan *plan, struct cordon_error *err)
@@ -118,7 +132,7 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 
 		if (!loss->required)
 			continue;
-		if (loss->twin.n)
+		if (loss->twin)
 			return refuse_twin(plan, loss, err);
 		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
 			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,

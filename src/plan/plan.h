@@ -63,6 +63,7 @@ struct op {
 	struct node node;	/* of a bound path, as it was when the policy was built */
 	bool twin;		/* HIDE, BIND_RO, NOEXEC: the kernel knows it by another spelling,
 				 * too, which gives more and which no mount on this one covers */
+	bool runs;		/* HIDE with a twin: by which a program could be executed */
 	bool lost;		/* the backend does not claim it */
 	const struct rule *rule;	/* why; NULL when no path rule made it */
 };
@@ -84,7 +85,7 @@ struct claims {
 struct loss {
 	enum guarantee guarantee;
 	enum op_kind op;	/* the first operation that could not be claimed */
-	struct str twin;	/* its path, if because of another spelling; empty: it is not */
+	const struct op *twin;	/* the operation, if because of another spelling; else NULL */
 	enum cap missing;
 	bool required;
 };
@@ -129,6 +130,8 @@ int plan_check(const struct plan *plan, struct cordon_error *err);
  * when nothing does (no boundary). `before` limits the search to operations in front of
  * it; NULL: all. */
 const struct op *plan_shown_by(const struct plan *plan, struct str path, const struct op *before);
+/* Does it show the host's own object at its path, to be written? */
+bool op_is_writable(const struct op *op);
 /* Is the path inside a tree that is granted for writing as a whole? */
 bool plan_is_in_writable(const struct plan *plan, struct str path);
 /* The first operation of the kind; NULL: there is none. */

@@ -34,6 +34,8 @@ struct world {
 	/* Is what is at a real path found under another spelling, too, which the kernel takes
 	 * for another name? Then a mount on the one does not cover the other. NULL: nothing is. */
 	bool (*has_twin)(const struct world *world, struct arena *a, struct str path);
+	/* Is it a program, or could one be in it? NULL: yes. */
+	bool (*is_executable)(const struct world *world, struct str path);
 	/* Where else mounts show what is at a real path, as real paths. NULL: nowhere. */
 	int (*aliases)(const struct world *world, struct arena *a, struct str path,
 		       struct world_paths *ret, struct cordon_error *err);

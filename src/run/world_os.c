@@ -470,6 +470,20 @@ static bool has_twin(const struct world *world, struct arena *a, struct str path
 	return false;
 }
 
+/* Whoever may not change its mode cannot make it one. */
+static bool is_executable(const struct world *world, struct str path)
+{
+	char text[PATH_BYTES_MAX + 1];
+	struct stat st;
+
+	(void)world;
+	if (path.n > PATH_BYTES_MAX)
+		return true;
+	memcpy(text, path.p, path.n);
+	text[path.n] = '\0';
+	return lstat(text, &st) < 0 || S_ISDIR(st.st_mode) || st.st_mode & 0111;
+}
+
 static bool folds(const struct world *world, struct arena *a, struct str dir, struct str *ret_top)
 {
 	struct known *known = world->data;
@@ -521,6 +535,7 @@ int world_os_init(struct arena *a, struct world *ret, struct cordon_error *err)
 		.may_hold = may_hold,
 		.folds = folds,
 		.has_twin = has_twin,
+		.is_executable = is_executable,
 		.aliases = find_aliases,
 		.data = known,
 	};

@@ -138,6 +138,23 @@ top
 new"
 }
 
+@test "what is denied in a cache of the project's own is hidden, or that is not promised" {
+	local cache try
+	try='cat "$1/secret"; "$1/prog" "$2"; "$1/other" beside; echo made >"$1/new"'
+	cache=$(cordon run -q -- sh -c 'mkdir -p "$XDG_CACHE_HOME"; echo "$XDG_CACHE_HOME"')
+	cp /bin/echo "$cache/prog"
+	cp /bin/echo "$cache/other"
+	echo "$SECRET" >"$cache/secret"
+	FLAGS=(--backend landlock --fallback degrade --deny "$cache/secret" --deny "$cache/prog")
+	run --separate-stderr cordon run -q --json "${FLAGS[@]}" --protect exact -- \
+		sh -c "$try" sh "$cache" "$SECRET"
+	assert_json '.enforced | index("files")'
+	assert_json '.stdout == "beside\n"'
+	assert_file "$cache/new"
+	run --separate-stderr cordon run -q --json "${FLAGS[@]}" --protect guard -- true
+	assert_json '.degraded | index("files")'
+}
+
 @test "what is denied stays so when the host replaces it" {
 	echo old >secret.txt
 	FLAGS+=(--deny secret.txt)

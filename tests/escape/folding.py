@@ -57,6 +57,9 @@ class Folding(fusepy.Operations):
     def mkdir(self, path, mode):
         os.mkdir(self.at(path), mode)
 
+    def mknod(self, path, mode, dev):
+        os.mknod(self.at(path), mode, dev)
+
     def rmdir(self, path):
         os.rmdir(self.at(path))
 

@@ -209,6 +209,71 @@ setup() {
 	assert_json '.enforced | index("exec")'
 }
 
+# Nobody can execute on a command's behalf, so what a broker refuses to read is executed.
+@test "H25 H36 a denied program where a server folds names is not executed, or not promised" {
+	local run flags profile
+	folding_workdir
+	mkdir hidden
+	cp /bin/echo prog
+	cp /bin/echo hidden/prog
+	for flags in '--deny prog' '--deny hidden'; do
+		run='./prog no; ./PROG yes; cat PROG'
+		[ "$flags" = '--deny prog' ] || run='hidden/prog no; HIDDEN/prog yes; cat HIDDEN/prog'
+		for profile in strict moderate; do
+			# shellcheck disable=SC2086
+			run -125 cordon run -p $profile --protect exact $flags -- sh -c "$run"
+			assert_contains "cannot promise 'files'"
+			assert_contains '--profile shell'
+			# shellcheck disable=SC2086
+			run --separate-stderr cordon run --json -p $profile --protect exact \
+				--fallback degrade $flags -- sh -c "$run"
+			# The attack works, and it is said that it may.
+			assert_json '(.degraded | index("files")) and (.enforced | index("files") | not)'
+			assert_json '.stdout | contains("yes") and (contains("no") | not)'
+		done
+		# As it is said: nothing in the workdir is executed.
+		# shellcheck disable=SC2086
+		run --separate-stderr cordon run --json -p shell $flags -- sh -c "$run"
+		assert_json '(.enforced | index("files")) and .stdout == ""'
+		# Without mounts each program that is there is granted by itself.
+		# shellcheck disable=SC2086
+		run --separate-stderr cordon run --json --backend landlock -p strict --fallback degrade \
+			$flags -- sh -c "$run"
+		assert_json '(.enforced | index("files")) and .stdout == ""'
+	done
+	# What nobody may execute is held by the broker, and stays so.
+	install -m 644 /bin/echo data
+	run --separate-stderr cordon run --json -p strict --deny data -- \
+		sh -c 'chmod 755 DATA; chmod 755 data; ./DATA yes; cat DATA'
+	assert_json '(.enforced | index("files")) and .stdout == ""'
+	# In a tree that is only read Landlock grants the others.
+	mkdir sub
+	run --separate-stderr cordon run --json --workdir sub --deny "$FOLDING/prog" -- \
+		sh -c '../PROG yes'
+	assert_json '(.enforced | index("files")) and .stdout == ""'
+}
+
+# Connecting is nobody's to look at but the kernel's, which finds a socket by what it is.
+@test "H25 H58 a socket where a server folds names is not promised" {
+	folding_workdir
+	mkfifo "$SCRATCH/up"
+	background sh -c 'exec /usr/bin/python3 -c "$1" >"$2"' sh 'import os, socket, signal
+s = socket.socket(socket.AF_UNIX); s.bind(os.getcwd() + "/a.sock"); s.listen(); print(flush=True); signal.pause()' "$SCRATCH/up"
+	read -r -t 30 _ <"$SCRATCH/up"
+	for flags in '' '--protect exact' '--backend bwrap --protect off' '--deny a.sock'; do
+		# shellcheck disable=SC2086
+		run -125 cordon run $flags -- true
+		assert_contains "/a.sock' takes names in any case"
+		refute_contains '--protect exact'
+		# shellcheck disable=SC2086
+		run --separate-stderr cordon run --json --fallback degrade $flags -- true
+		assert_json '.degraded | index("files")'
+	done
+	# Named, it is meant to be reached.
+	run --separate-stderr cordon run --json --allow-unix "$PWD/a.sock" -- true
+	assert_json '.enforced | index("files")'
+}
+
 @test "other spellings: slashes, dots, a slash at the end" {
 	refused .claude mkdir .//.claude
 	refused .claude mkdir ././.claude

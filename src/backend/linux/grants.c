@@ -459,7 +459,7 @@ static void grant_op(struct collector *c, const struct op *op)
 
 	if (!executable(c, op->path))
 		all &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
-	if (c->inner && op_view_of(op) == VIEW_WRITE && (directory || op->kind == OP_ROOT_HOST))
+	if (c->inner && op_is_writable(op) && (directory || op->kind == OP_ROOT_HOST))
 		grant_tree(c, op);
 	else if (op->kind == OP_ROOT_HOST && op->number)
 		grant(c, op->path, all, true, false);

@@ -64,14 +64,15 @@ static bool is_brokered(const struct plan *plan)
 }
 
 /* What a mount on one spelling cannot hold. In a tree that is only read, Landlock grants each
- * spelling that is listed, by itself. Nobody executes on behalf: a broker does not help there. */
+ * spelling that is listed, by itself; it knows no connecting. Nobody executes on behalf: a
+ * broker does not help there. */
 static bool holds_twin(const struct plan *plan, const struct op *op, const struct caps *caps)
 {
 	bool hidden = op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR;
 
-	if (op->kind == OP_NOEXEC)
+	if (op->kind == OP_NOEXEC || op->node.type == NODE_SOCKET)
 		return false;
-	if (is_brokered(plan) && listen_lacks(caps) == CAP_COUNT)
+	if (is_brokered(plan) && listen_lacks(caps) == CAP_COUNT && !op->runs)
 		return true;
 	return hidden && caps->value[CAP_LANDLOCK] && !plan_is_in_writable(plan, op->path);
 }
