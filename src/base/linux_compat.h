@@ -95,6 +95,9 @@
 #define MFD_NOEXEC_SEAL 8 /* 6.3 */
 #endif
 
+/* Of a process's flags in /proc/PID/stat, which no header has: forked, but not executed. */
+#define PF_FORKNOEXEC 0x40
+
 /* An enumerator in newer headers, so it has a name of its own here. */
 #define LINUX_IFLA_GSO_IPV4_MAX_SIZE 63 /* 6.3 */
 

@@ -214,7 +214,9 @@ bool run_is_beginning(const struct run *run)
 {
 	struct pollfd outcome = { .fd = run->main.error_fd, .events = POLLIN };
 
-	return !run->main_gone && outcome.fd >= 0 && poll(&outcome, 1, 0) == 0;
+	/* An init gives up its end of the pipe only when it gets to run again. */
+	return !run->main_gone && outcome.fd >= 0 && poll(&outcome, 1, 0) == 0 &&
+	       !tree_command_executes(&run->tree);
 }
 
 void run_stop(struct run *run, enum run_cause cause)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/linux_compat.h"
 #include "base/num.h"
 
 #define STATUS_BYTES_MAX 8192
@@ -35,19 +36,21 @@ bool procfs_parse_stat(const char *text, struct procfs_stat *ret)
 {
 	uint64_t user, sys;
 	int64_t waited_user, waited_sys;
+	unsigned flags;
 	/* The name in parentheses is the process's own choice: only its last
 	 * parenthesis can be trusted to end it. */
 	const char *after = strrchr(text, ')');
 
 	if (!after || sscanf(after + 1,
-			     " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+			     " %c %d %d %d %*d %*d %u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
 			     " %" SCNd64 " %" SCNd64 " %*d %*d %u",
-			     &ret->state, &ret->parent, &ret->group, &ret->session, &user, &sys,
-			     &waited_user, &waited_sys, &ret->threads) != 9)
+			     &ret->state, &ret->parent, &ret->group, &ret->session, &flags,
+			     &user, &sys, &waited_user, &waited_sys, &ret->threads) != 10)
 		return false;
 	ret->user_ticks = user + (uint64_t)waited_user;
 	ret->sys_ticks = sys + (uint64_t)waited_sys;
 	ret->alive = ret->state != 'Z' && ret->state != 'X';
+	ret->executes = !(flags & PF_FORKNOEXEC);
 	return true;
 }
 

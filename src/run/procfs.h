@@ -19,6 +19,7 @@ struct procfs_stat {
 	 * ended, state is that of another. */
 	char state;
 	bool alive;
+	bool executes; /* what it began as a copy of its parent is over; never told on macOS */
 	pid_t thread; /* one that lives, whose files in /proc speak for the process */
 	pid_t parent, group, session;
 	uint64_t user_ticks, sys_ticks; /* its own and of the children it waited for */

@@ -136,31 +136,41 @@ static bool is_stopped(const struct procfs_stat *line)
 	return line->state == 'T' || line->state == 't';
 }
 
-bool tree_command_stopped(const struct tree *t)
+/* 0: there is none, or none yet. */
+static pid_t command_pid(const struct tree *t)
 {
 	const struct tree_process *p;
-	struct procfs_stat line;
 	struct walk w = { 0 };
-	bool stopped;
+	pid_t pid;
 
 	walk_tree(t, &w);
 	p = find_command(t, &w);
-	stopped = p && procfs_stat(p->pid, &line) && is_stopped(&line);
+	pid = p ? p->pid : 0;
 	arena_free(&w.memory);
-	return stopped;
+	return pid;
+}
+
+bool tree_command_stopped(const struct tree *t)
+{
+	pid_t pid = command_pid(t);
+	struct procfs_stat line;
+
+	return pid && procfs_stat(pid, &line) && is_stopped(&line);
+}
+
+bool tree_command_executes(const struct tree *t)
+{
+	pid_t pid = command_pid(t);
+	struct procfs_stat line;
+
+	return pid && procfs_stat(pid, &line) && line.executes;
 }
 
 bool tree_command_leads(const struct tree *t, pid_t group)
 {
-	const struct tree_process *p;
-	struct walk w = { 0 };
-	bool leads;
+	pid_t pid = command_pid(t);
 
-	walk_tree(t, &w);
-	p = find_command(t, &w);
-	leads = p && group > 0 && getpgid(p->pid) == group;
-	arena_free(&w.memory);
-	return leads;
+	return pid && group > 0 && getpgid(pid) == group;
 }
 
 static void stop(const struct tree *t, struct walk *w, const struct tree_process *p)

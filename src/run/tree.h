@@ -63,6 +63,8 @@ size_t tree_signal(const struct tree *t, int sig);
 bool tree_signal_command(const struct tree *t, int sig, bool group);
 /* Is the command stopped, by a signal or a tracer? */
 bool tree_command_stopped(const struct tree *t);
+/* Is it the program that was asked for, and no longer a process of the backend's? */
+bool tree_command_executes(const struct tree *t);
 
 /* Is this the command's own process group, as of a shell that waits for input? */
 bool tree_command_leads(const struct tree *t, pid_t group);

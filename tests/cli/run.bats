@@ -192,6 +192,37 @@ needs_backend() {
 	done
 }
 
+@test "a command that runs has its grace, however late init hears of it" {
+	cordon run -q --backend native true 2>/dev/null || must_or_skip "native does not work here"
+	run -0 timeout 60 python3 - "$CORDON" <<-'EOF'
+	import os, signal, subprocess, sys
+	def words(path):
+	    try:
+	        return open(path).read().split()
+	    except OSError:
+	        return []
+	def children(pid):
+	    return [int(p) for p in words(f"/proc/{pid}/task/{pid}/children")]
+	def is_init(pid):
+	    said = words(f"/proc/{pid}/status")
+	    return "NSpid:" in said and said[said.index("NSpid:") + 2:][:1] == ["1"]
+	os.mkfifo("up")
+	for _ in range(10):
+	    run = subprocess.Popen([sys.argv[1], "run", "-q", "--backend", "native", "--", "sh", "-c",
+	        'trap "echo asked; exit 5" TERM; : >up; while :; do sleep 0.01; done'],
+	        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+	    # Init waits for its child to execute, and does not get to run after that.
+	    while not (init := [p for p in children(run.pid) if is_init(p) and children(p)]):
+	        pass
+	    os.kill(init[0], signal.SIGSTOP)
+	    open("up").close()
+	    run.send_signal(signal.SIGTERM)
+	    asked = run.stdout.read(6)
+	    os.kill(init[0], signal.SIGCONT)
+	    assert (asked, run.wait()) == (b"asked\n", 5), asked
+	EOF
+}
+
 @test "what the mechanism cannot do is said in one line, and -q silences it" {
 	needs_backend
 	run -0 --separate-stderr cordon run --backend bwrap --report all true

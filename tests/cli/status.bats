@@ -208,17 +208,15 @@ extends = \"strict\""
 @test "what is rendered for bwrap runs as it is printed" {
 	command -v bwrap >/dev/null || must_or_skip "no bwrap here"
 	cordon run -q --backend bwrap true || must_or_skip "the bwrap backend does not work here"
-	# Shown, not in a private place; a file that is hidden and one that is not.
+	# A file that is hidden. Little else is shown, so that no socket of somebody else's has to
+	# be covered, who may have removed it before this runs.
 	echo secret >"$HOME/.netrc"
-	for _ in {1..20}; do
-		run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap --tmp shared --caches none
-		assert_contains "</dev/null"
-		refute_contains " FD "
-		sed "s|COMMAND|sh -c 'echo ran; cat ~/.netrc'|" <<<"$output" >command
-		run --separate-stderr bash command
-		# A socket of somebody else's, which it covers, may be gone by then.
-		[[ $stderr == *"Can't create file at"* ]] || break
-	done
+	run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap -p strict --fallback degrade \
+		--allow-read "$HOME" --caches none
+	assert_contains "</dev/null"
+	refute_contains " FD "
+	sed "s|COMMAND|sh -c 'echo ran; cat ~/.netrc'|" <<<"$output" >command
+	run --separate-stderr bash command
 	assert_output ran
 	run -0 --separate-stderr cordon policy render --backend bwrap --format bwrap --tmp shared --caches none --json
 	assert_json '.empty_descriptors >= 1 and (.arguments | map(.argument) | index("3"))'

@@ -28,7 +28,9 @@ Test(procfs, a_name_cannot_change_the_numbers)
 	cr_assert_eq(s.user_ticks, 103);
 	cr_assert_eq(s.sys_ticks, 24);
 	cr_assert_eq(s.threads, 6);
-	cr_assert(s.alive);
+	cr_assert(s.alive && s.executes);
+	cr_assert(procfs_parse_stat("7 (a) S 3 4 5 0 -1 4194368 0 0 0 0 0 0 0 0 20 0 1 0 1", &s));
+	cr_assert_not(s.executes);
 	cr_assert_not(procfs_parse_stat("7 (a) S 3", &s));
 	cr_assert_not(procfs_parse_stat("", &s));
 }
