@@ -276,15 +276,16 @@ bool cgroup_control(struct cgroup *cg)
 	return false;
 }
 
-void cgroup_hold(const struct cgroup *cg, uint64_t memory, uint64_t tasks)
+bool cgroup_hold(const struct cgroup *cg, uint64_t memory, uint64_t tasks)
 {
-	if (memory && put_number(cg->dir, "memory.max", memory)) {
+	bool held = !memory || put_number(cg->dir, "memory.max", memory);
+
+	if (memory && held) {
 		put(cg->dir, "memory.swap.max", "0");
 		/* All of the run or nothing of it. */
 		put(cg->dir, "memory.oom.group", "1");
 	}
-	if (tasks)
-		put_number(cg->dir, "pids.max", tasks);
+	return (!tasks || put_number(cg->dir, "pids.max", tasks)) && held;
 }
 
 bool cgroup_times(const struct cgroup *cg, uint64_t *ret_user_ms, uint64_t *ret_sys_ms)

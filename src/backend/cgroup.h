@@ -36,8 +36,8 @@ const char *cgroup_find(struct arena *a);
 
 /* Makes a group below `base` and removes what killed runs left there. 0 or -errno. */
 int cgroup_open(struct cgroup *cg, const char *base);
-/* Lets the kernel hold them, where it can; 0: no limit. */
-void cgroup_hold(const struct cgroup *cg, uint64_t memory, uint64_t tasks);
+/* Lets the kernel hold them, where it can; 0: no limit. True when it holds all of them. */
+bool cgroup_hold(const struct cgroup *cg, uint64_t memory, uint64_t tasks);
 /* Makes the controllers available below base. False: the limits cannot be held. */
 bool cgroup_control(struct cgroup *cg);
 /* Processor time of everything that was ever in it. */

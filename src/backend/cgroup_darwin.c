@@ -16,9 +16,10 @@ int cgroup_open(struct cgroup *cg, const char *base)
 	return -ENOTSUP;
 }
 
-void cgroup_hold(const struct cgroup *cg, uint64_t memory, uint64_t tasks)
+bool cgroup_hold(const struct cgroup *cg, uint64_t memory, uint64_t tasks)
 {
 	(void)cg, (void)memory, (void)tasks;
+	return false;
 }
 
 bool cgroup_control(struct cgroup *cg)

@@ -335,6 +335,9 @@ static void say_after(const struct runner *r, const struct run_result *result)
 	case RUN_CAUSE_COUNT:
 		break;
 	}
+	if (result->hidden)
+		out_loud("a process of it hid from cordon, which a /proc with hidepid lets it do, "
+			 "and what cannot be counted is too much: docs/limits.md");
 	/* With --json the error is in the object. */
 	if (result->error.code && !opts_given(r->o, OPTION_JSON))
 		out_error_text(&result->error);

@@ -56,8 +56,8 @@ void run_open_cgroup(struct run *run)
 	    cgroup_open(&run->cgroup, q->cgroup) < 0)
 		return;
 	if ((limits->memory || limits->procs) && cgroup_control(&run->cgroup))
-		cgroup_hold(&run->cgroup, limits->memory,
-			    limits->procs ? limits->procs + PROCS_SLACK : 0);
+		run->held = cgroup_hold(&run->cgroup, limits->memory,
+					limits->procs ? limits->procs + PROCS_SLACK : 0);
 }
 
 enum run_cause run_cause_of_signal(const struct run_limits *limits, int sig)
@@ -104,11 +104,32 @@ static uint64_t next_sample(const struct run_limits *limits, const struct meter_
 	return ms < SAMPLE_MIN_MS ? SAMPLE_MIN_MS : ms;
 }
 
+/* What cannot be counted is too much, unless the kernel counts. */
+static bool judge_hidden(struct run *run)
+{
+	const struct run_limits *limits = &run->request->limits;
+	bool grouped = run->cgroup.dir > 0, held = grouped && run->held;
+
+	if (limits->memory && !held)
+		run_stop(run, RUN_CAUSE_memory);
+	else if (limits->procs && !held)
+		run_stop(run, RUN_CAUSE_procs);
+	else if (limits->cpu_ms && !grouped && run->meter.clock <= 0)
+		run_stop(run, RUN_CAUSE_cpu);
+	else
+		return true;
+	run->result.hidden = true;
+	return false;
+}
+
 /* False when a limit was passed. */
 static bool judge(struct run *run, const struct meter_reading *now)
 {
 	const struct run_limits *limits = &run->request->limits;
 
+	/* Before it is executed it is as hidden as cordon itself. */
+	if (now->hidden && !run_is_beginning(run) && !judge_hidden(run))
+		return false;
 	if (limits->cpu_ms && cpu_used(now) > limits->cpu_ms)
 		run_stop(run, RUN_CAUSE_cpu);
 	else if (limits->memory && now->memory > limits->memory)

@@ -86,6 +86,7 @@ void meter_close(struct meter *m)
 struct totals {
 	uint64_t user_ticks, sys_ticks;
 	size_t tasks;
+	bool hidden;
 };
 
 static void add_process(void *data, const struct tree_process *p, bool wrapper)
@@ -93,8 +94,10 @@ static void add_process(void *data, const struct tree_process *p, bool wrapper)
 	struct totals *totals = data;
 	struct procfs_stat line;
 
-	if (!procfs_stat(p->pid, &line))
+	if (!procfs_stat(p->pid, &line)) {
+		totals->hidden |= !wrapper && procfs_hides(p->pid);
 		return;
+	}
 	totals->user_ticks += line.user_ticks;
 	totals->sys_ticks += line.sys_ticks;
 	if (line.alive && !wrapper)
@@ -111,6 +114,7 @@ void meter_read(struct meter *m, uint64_t memory_limit, struct meter_reading *re
 		.user_ms = totals.user_ticks * 1000 / second,
 		.sys_ms = totals.sys_ticks * 1000 / second,
 		.tasks = totals.tasks,
+		.hidden = totals.hidden,
 		.clock_ms = clock_ms(m),
 	};
 	if (memory_limit)

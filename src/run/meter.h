@@ -109,6 +109,7 @@ struct meter_reading {
 	uint64_t memory;	  /* 0 unless asked for */
 	bool unfinished;	  /* the memory takes another call */
 	size_t tasks;		  /* processes and threads, without the backend's own */
+	bool hidden;		  /* one is not shown by /proc, nor perhaps its children */
 };
 
 /* For the memory. */

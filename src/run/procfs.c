@@ -3,9 +3,11 @@
 #include "run/procfs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/major.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,14 @@ bool procfs_stat(pid_t pid, struct procfs_stat *ret)
 	if (!ret->alive && ret->threads > 1)
 		find_living_thread(pid, ret);
 	return true;
+}
+
+/* Looked at once more, for its number may have gone to another in between. */
+bool procfs_hides(pid_t pid)
+{
+	struct procfs_stat line;
+
+	return (kill(pid, 0) == 0 || errno == EPERM) && !procfs_stat(pid, &line);
 }
 
 pid_t procfs_of_pidfd(int pidfd)

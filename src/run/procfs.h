@@ -36,6 +36,9 @@ struct procfs_memory {
 };
 
 bool procfs_stat(pid_t pid, struct procfs_stat *ret);
+/* It is there, and /proc does not show it to us (hidepid). Asked when procfs_stat has
+ * failed. */
+bool procfs_hides(pid_t pid);
 /* Whose it is, in our pid namespace; 0 or less: nobody's that is alive there. */
 pid_t procfs_of_pidfd(int pidfd);
 /* Of /proc/PID/status. */

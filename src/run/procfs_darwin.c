@@ -81,6 +81,12 @@ bool procfs_memory(pid_t thread, struct procfs_memory *ret)
 	return true;
 }
 
+bool procfs_hides(pid_t pid)
+{
+	(void)pid;
+	return false;
+}
+
 /* The kernel does not say what a process waits for. */
 bool procfs_reads_terminal(pid_t thread)
 {

@@ -66,6 +66,7 @@ struct run_result {
 	 * (or as many as were counted), and the path of one, in the arena of the run. */
 	size_t lost;
 	const char *lost_name;
+	bool hidden; /* ended because a process could not be counted: /proc does not show it */
 	bool undelivered; /* output that nobody took in time is lost */
 	/* Keys of limits that, by what was printed, made calls fail. */
 	const char *limits_met[RUN_LIMITS_MET_MAX];

@@ -81,6 +81,7 @@ int run_result_to_json(const struct run_result *r, json_t *object, struct cordon
 	    set_usage(r, object) &&
 	    set(object, "survivors", json_integer((json_int_t)r->survivors)) &&
 	    (!r->left || set(object, "left", json_integer((json_int_t)r->left))) &&
+	    (!r->hidden || set(object, "hidden", json_true())) &&
 	    (!r->undelivered || set(object, "undelivered", json_true())) &&
 	    (!r->n_limits_met || set_limits_met(r, object)) &&
 	    (!r->n_quarantined || set_quarantined(r, object)) &&

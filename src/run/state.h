@@ -37,6 +37,7 @@ struct run {
 	struct tree tree;
 	struct meter meter;
 	struct cgroup cgroup; /* zeroed: the run has none */
+	bool held; /* which holds the limits of memory and processes */
 	struct run_usage seen; /* before everything was killed */
 	struct capture capture;
 	struct spawned main;

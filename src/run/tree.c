@@ -88,6 +88,13 @@ static void walk_tree(const struct tree *t, struct walk *w)
 	}
 }
 
+static bool is_living(pid_t pid)
+{
+	struct procfs_stat line;
+
+	return procfs_stat(pid, &line) ? line.alive : procfs_hides(pid);
+}
+
 static bool is_wrapper(const struct tree *t, const struct tree_process *p)
 {
 	return p->depth < t->wrappers;
@@ -95,13 +102,12 @@ static bool is_wrapper(const struct tree *t, const struct tree_process *p)
 
 size_t tree_signal(const struct tree *t, int sig)
 {
-	struct procfs_stat line;
 	struct walk w = { 0 };
 	size_t sent = 0;
 
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
-		if (!is_wrapper(t, p) && procfs_stat(p->pid, &line) && line.alive)
+		if (!is_wrapper(t, p) && is_living(p->pid))
 			sent += tree_send(p, sig);
 	arena_free(&w.memory);
 	return sent;
@@ -173,10 +179,14 @@ bool tree_command_leads(const struct tree *t, pid_t group)
 	return pid && group > 0 && getpgid(pid) == group;
 }
 
+/* What hides its children hands them over by its end. */
 static void stop(const struct tree *t, struct walk *w, const struct tree_process *p)
 {
-	(void)t, (void)w;
-	tree_send(p, SIGSTOP);
+	struct procfs_stat line;
+	bool hidden = !procfs_stat(p->pid, &line) && procfs_hides(p->pid);
+
+	(void)w;
+	tree_send(p, hidden && !is_wrapper(t, p) ? SIGKILL : SIGSTOP);
 }
 
 /* Did this pass see something that could still have forked? A child of ours that
@@ -258,7 +268,6 @@ void tree_resume(const struct tree *t, struct tree_stopped *s)
 
 size_t tree_kill(const struct tree *t, bool *ret_refused)
 {
-	struct procfs_stat line;
 	struct walk w = { 0 }, how = { .visit = stop };
 	size_t alive = 0;
 
@@ -266,7 +275,7 @@ size_t tree_kill(const struct tree *t, bool *ret_refused)
 	freeze(t, &how);
 	walk_tree(t, &w);
 	vec_each(p, &w.found)
-		if (procfs_stat(p->pid, &line) && line.alive) {
+		if (is_living(p->pid)) {
 			alive++;
 			errno = 0;
 			*ret_refused |= !tree_send(p, SIGKILL) && errno == EPERM;
@@ -288,11 +297,10 @@ void tree_each(const struct tree *t,
 
 static void count_living(void *data, const struct tree_process *p, bool wrapper)
 {
-	struct procfs_stat line;
 	size_t *n = data;
 
-	if (!wrapper && procfs_stat(p->pid, &line))
-		*n += line.alive;
+	if (!wrapper)
+		*n += is_living(p->pid);
 }
 
 size_t tree_count(const struct tree *t)

@@ -46,8 +46,8 @@ static void add_listed(const struct listing *l, const char *path)
 	}
 }
 
-/* Calls back for each numeric name in a directory of /proc. */
-static void each_number(const char *path, void (*one)(const struct listing *l, pid_t number),
+/* Calls back for each numeric name in a directory of /proc. False: it cannot be read. */
+static bool each_number(const char *path, void (*one)(const struct listing *l, pid_t number),
 			const struct listing *l)
 {
 	DIR *dir = opendir(path);
@@ -55,11 +55,12 @@ static void each_number(const char *path, void (*one)(const struct listing *l, p
 	uint64_t number;
 
 	if (!dir)
-		return;
+		return false;
 	while ((entry = readdir(dir)))
 		if (num_parse_u64(str_of(entry->d_name), INT32_MAX, &number) && number)
 			one(l, (pid_t)number);
 	closedir(dir);
+	return true;
 }
 
 /* Each thread has its own list of children. */
@@ -85,12 +86,11 @@ void tree_list_children(const struct tree *t, pid_t parent, void (*one)(void *da
 	struct listing l = { parent, one, data };
 	char path[32];
 
-	if (t->no_children_files) {
-		each_number("/proc", add_if_child, &l);
-		return;
-	}
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
-	each_number(path, add_of_thread, &l);
+	/* The children of one that is hidden, as a sandbox's first process is under hidepid,
+	 * are not. */
+	if (t->no_children_files || (!each_number(path, add_of_thread, &l) && procfs_hides(parent)))
+		each_number("/proc", add_if_child, &l);
 }
 
 /* Holds a process that is still the one that was found: its pid may have been given to

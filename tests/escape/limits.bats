@@ -123,6 +123,52 @@ on_each_backend() {
 	allowed --memory 400M -- "$WORKDIR/unreadable" fill-memfd 160
 }
 
+# behind LEVEL COMMAND...: where /proc shows a plain user only what it may look into. The
+# namespace's capabilities are dropped before the command.
+behind() {
+	# shellcheck disable=SC2016 # the inner shell's arguments
+	unshare -U --map-current-user --keep-caps -m -p -f --kill-child --mount-proc sh -c '
+		mount -o "remount,hidepid=$1" /proc && shift &&
+			exec setpriv --ambient-caps -all --inh-caps -all -- "$@"' sh "$@"
+}
+
+# ended_behind CAUSE FLAGS... -- ATTACK...
+ended_behind() {
+	local cause=$1 level
+	shift
+
+	for level in 1 2; do
+		run --separate-stderr behind $level "$CORDON" run -q --json --timeout 50s \
+			"${FLAGS[@]}" "$@"
+		assert_status 137
+		assert_json ".cause == \"$cause\" and .left == null"
+	done
+}
+
+@test "H74 a /proc with hidepid hides nothing from the limits" {
+	! is_root || skip "root sees every process"
+	behind 2 true || must_or_skip "/proc cannot be mounted here"
+	run -0 behind 2 grep -q " - proc .*hidepid=" /proc/self/mountinfo
+	on_each_backend ended_behind procs --procs 60 -- "$ATTACK_PATH" fork-bomb 300
+	on_each_backend ended_behind memory --memory 80M -- "$ATTACK_PATH" balloon 160 20
+	on_each_backend ended_behind memory --memory 80M -- "$ATTACK_PATH" fill-memfd-unseen 160
+	# Where nothing else sees it, that is the reason, and said.
+	FLAGS=(--backend landlock --fallback degrade)
+	ended_behind memory --memory 80M -- "$ATTACK_PATH" fill-memfd-unseen 1
+	assert_json .hidden
+	# Nor does one that hides stay when the run is over.
+	run --separate-stderr behind 2 "$CORDON" run -q --json --timeout 1s "${FLAGS[@]}" -- \
+		"$ATTACK_PATH" fill-memfd-unseen 1
+	assert_status 124
+	assert_json '.left == null'
+	! pgrep -f "$ATTACK_PATH" || fail "processes are left" "$(pgrep -af "$ATTACK_PATH")"
+	for backend in native landlock bwrap; do
+		run -0 --separate-stderr behind 2 "$CORDON" run -q --json --memory 80M --procs 20 \
+			--cpu 50s --backend $backend --fallback degrade -- sh -c 'sleep 0.5; exec true'
+		assert_json '.cause == "exited"'
+	done
+}
+
 @test "H74 shared memory that no process shows" {
 	free forget-shared 160
 	on_each_backend ended memory --memory 80M -- "$ATTACK_PATH" forget-shared 160

@@ -108,7 +108,7 @@ Test(cgroup, limits_are_written_where_there_are_files_for_them)
 
 	open_fake(&f);
 	/* Without any it must not fail, nor make them. */
-	cgroup_hold(&f.cg, 1 << 20, 5);
+	cr_assert_not(cgroup_hold(&f.cg, 1 << 20, 5));
 	cr_assert_neq(access(arena_printf(&f.arena, "%s/%s", f.base, own(&f, "memory.max")), F_OK),
 		      0);
 	put(f.base, own(&f, "memory.max"), "");
@@ -116,12 +116,12 @@ Test(cgroup, limits_are_written_where_there_are_files_for_them)
 	put(f.base, own(&f, "memory.oom.group"), "");
 	put(f.base, own(&f, "pids.max"), "");
 	put(f.base, own(&f, "cgroup.kill"), "");
-	cgroup_hold(&f.cg, 1 << 20, 0);
+	cr_assert(cgroup_hold(&f.cg, 1 << 20, 0));
 	assert_text(&f, own(&f, "memory.max"), "1048576");
 	assert_text(&f, own(&f, "memory.swap.max"), "0");
 	assert_text(&f, own(&f, "memory.oom.group"), "1");
 	assert_text(&f, own(&f, "pids.max"), "");
-	cgroup_hold(&f.cg, 0, 88);
+	cr_assert(cgroup_hold(&f.cg, 0, 88));
 	assert_text(&f, own(&f, "pids.max"), "88");
 	cr_assert(cgroup_kill(&f.cg));
 	assert_text(&f, own(&f, "cgroup.kill"), "1");
