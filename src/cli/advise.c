@@ -49,20 +49,37 @@ static void take(const struct explainer *e, const struct verdict *v, struct viol
 	};
 }
 
+/* Of a link to a program, what is said is about the program. */
+static bool program_verdict(const struct explainer *e, struct str named, struct verdict *ret)
+{
+	const struct world *world = &e->setup.situation.world;
+	struct cordon_error ignored;
+	struct node node;
+	struct str real;
+
+	if (world->resolve(world, e->opts->arena, named, &real, &node, &ignored) < 0 ||
+	    verdict_of_path(e, POLICY_EXEC, real, ret, &ignored) < 0)
+		return false;
+	remedy_by_link(e, POLICY_EXEC, real, named, &ret->fix);
+	return true;
+}
+
 static bool path_verdict(const struct explainer *e, const struct violation *v, struct verdict *ret)
 {
 	static const enum policy_op ops[VIOLATION_OP_COUNT] = {
 		[VIOLATION_read] = POLICY_READ,
 		[VIOLATION_write] = POLICY_WRITE,
-		[VIOLATION_exec] = POLICY_EXEC,
 	};
 	struct cordon_error ignored;
 
-	if (!path_is_normal(v->object) ||
-	    verdict_of_path(e, ops[v->op], v->object, ret, &ignored) < 0)
+	if (!path_is_normal(v->object))
+		return false;
+	if (v->op == VIOLATION_exec)
+		return program_verdict(e, v->object, ret);
+	if (verdict_of_path(e, ops[v->op], v->object, ret, &ignored) < 0)
 		return false;
 	/* Writing is allowed, but not making a file there (rule 11). */
-	if (ret->allowed && v->op == VIOLATION_write &&
+	if (ret->allowed && v->op == VIOLATION_write && !ret->fix.why_not &&
 	    verdict_of_path(e, POLICY_CREATE, v->object, ret, &ignored) < 0)
 		return false;
 	return true;
@@ -79,6 +96,8 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 	take(e, &verdict, ret);
 	if (of_name && !verdict.allowed)
 		remedy_of_name(e, v->object, &ret->fix);
+	if (v->directory)
+		remedy_makes_directory(e, v->object, &ret->fix);
 	if (v->source == VIOLATION_BY_kernel)
 		ret->fix = (struct fix){
 			.why_not = "SIGSYS ended it: programs of another architecture (32-bit, "
@@ -88,7 +107,7 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 		ret->fix = (struct fix){
 			.why_not = "ordinary permissions refuse it as well, so no flag would help",
 		};
-	else if (verdict.allowed)
+	else if (verdict.allowed && !verdict.fix.why_not)
 		ret->fix = (struct fix){
 			.why_not = "the rules on the path allow it; what was done to it is refused",
 		};

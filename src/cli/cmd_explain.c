@@ -8,6 +8,7 @@
 #include "base/spawn.h"
 #include "cli/last_run.h"
 #include "cli/out.h"
+#include "cli/remedy.h"
 #include "cli/verdict.h"
 #include "fmt/json.h"
 
@@ -53,8 +54,11 @@ static void print_verdict(struct buf *b, const struct verdict *v)
 		buf_addf(b, "%19senforced by %s\n", "", v->held_by);
 	else
 		buf_addf(b, "%19snot enforced here: %s\n", "", v->loose);
+	if (v->fix.first)
+		buf_addf(b, "%19sto allow it, first, outside: %s\n", "", v->fix.first);
 	if (v->fix.flags) {
-		buf_addf(b, "%19sto allow it: %s\n", "", v->fix.flags);
+		buf_addf(b, "%19s%s: %s\n", "", v->fix.first ? "then" : "to allow it",
+			 v->fix.flags);
 		print_toml(b, str_of(v->fix.toml));
 	}
 	if (v->fix.remark) {
@@ -168,6 +172,8 @@ static int explain_path(struct answer *a, const char *word)
 		r = node.type == NODE_ABSENT
 			    ? verdict_of_path(&a->explainer, ops[i], real, &v, &a->err)
 			    : verdict_of_file(&a->explainer, ops[i], real, &v, &a->err);
+		if (r == 0 && ops[i] == POLICY_EXEC)
+			remedy_by_link(&a->explainer, ops[i], real, str_of(path), &v.fix);
 		if (r == 0)
 			add_verdict(a, verdicts, &v);
 	}
@@ -261,12 +267,9 @@ static int explain_word(struct answer *a, const char *word)
 static const char *path_variable(const struct answer *a)
 {
 	const struct plan *plan = a->explainer.setup.plan;
+	const char *path = plan ? plan_variable(plan, "PATH") : NULL;
 
-	if (plan)
-		vec_each(op, &plan->ops)
-			if (op->kind == OP_ENV_SET && str_eq(op->path, STR("PATH")))
-				return arena_dup(a->o->arena, op->source);
-	return getenv("PATH");
+	return path ? path : getenv("PATH");
 }
 
 /* Does an argument name a file? Text for a shell may start like one. */
@@ -339,9 +342,11 @@ static void print_padded(struct answer *a, const char *before, const json_t *obj
 
 static void print_last_fix(struct answer *a, const json_t *fix)
 {
+	bool several = json_object_get(fix, "first");
 	struct str toml;
 
-	print_member(a, INDENT "to allow it: ", fix, "flags", "\n");
+	print_member(a, INDENT "to allow it, first, outside: ", fix, "first", "\n");
+	print_member(a, several ? INDENT "then: " : INDENT "to allow it: ", fix, "flags", "\n");
 	if (json_get_text(fix, "toml", a->o->arena, &toml))
 		print_toml(&a->text, toml);
 	print_member(a, INDENT "but not as things are: ", fix, "remark", "\n");

@@ -19,6 +19,7 @@
 /* Hosts that were not reached; the result has them all. */
 #define FAILURES_SAID 5
 #define LOST_COUNTED 100
+#define NOT_FOUND 127 /* what a shell says of a program */
 #define TEXT_MAX ((size_t)1 << 20)
 #define LOOK_MEMORY_MAX ((size_t)256 << 20)
 #define INFER_MEMORY_MAX ((size_t)64 << 20)
@@ -67,7 +68,10 @@ static void infer(const struct ending *e, const struct str *texts, size_t n)
 {
 	const struct policy *policy = e->explainer.setup.situation.policy;
 	autoarena struct arena a = { .max = INFER_MEMORY_MAX };
-	struct infer in = { .policy = policy, .arena = &a, .violations = e->violations };
+	struct infer in = { .policy = policy,
+			    .arena = &a,
+			    .violations = e->violations,
+			    .search = plan_variable(e->explainer.setup.plan, "PATH") };
 	struct cordon_error ignored;
 
 	if (!policy->confined || policy_number(policy, KEY_REPORT) == REPORT_NONE ||
@@ -310,6 +314,53 @@ static void say_unseen(const struct ending *e, const struct run_result *result)
 		 b.p);
 }
 
+/* The first word of the command, or of what a shell is to do, that names a program which is not
+ * shown inside. A shell only looks whether it is there, and nobody sees that. */
+static const char *unshown_program(const struct ending *e, struct arena *a)
+{
+	const struct plan *plan = e->explainer.setup.plan;
+	struct infer in = { .policy = plan->policy,
+			    .arena = a,
+			    .search = plan_variable(plan, "PATH") };
+	struct cordon_error ignored;
+	const char *found = NULL;
+
+	if (world_os_init(a, &in.world, &ignored) < 0)
+		return NULL;
+	for (char *const *word = e->o->rest + 1; *word && !found; word++)
+		for (const char *at = *word; *at && !found;) {
+			size_t n = strcspn(at, " \t\n;|&<>(){}$`'\"=");
+
+			found = infer_program(&in, (struct str){ at, n });
+			at += n + (at[n] != '\0');
+		}
+	return found;
+}
+
+static void say_unshown(const struct ending *e, const struct run_result *result)
+{
+	struct violation v = { .op = VIOLATION_exec, .source = VIOLATION_BY_inferred };
+	autoarena struct arena a = { .max = INFER_MEMORY_MAX };
+	struct violation_advice advice = { 0 };
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	const char *path;
+
+	if (result->exit_code != NOT_FOUND || violations_count(e->violations) ||
+	    !e->explainer.setup.plan->policy->confined)
+		return;
+	path = unshown_program(e, &a);
+	if (!path)
+		return;
+	v.object = str_of(path);
+	e->finder.advise(e->finder.data, &v, &advice);
+	buf_add_escaped(&b, v.object);
+	if (advice.fix.flags && !advice.fix.remark)
+		out_note(e->o, "hint: %s is not shown inside; to allow it: %s", b.p,
+			 advice.fix.flags);
+	else
+		out_note(e->o, "hint: %s is not shown inside; 'cordon explain' says why", b.p);
+}
+
 void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
@@ -325,6 +376,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 	changes_print(&b, &e->changes);
 	say_lines(e, &b);
 	say_unseen(e, result);
+	say_unshown(e, result);
 	say_powerless(e, result);
 	say_full(e, result);
 	say_limits(e, result);

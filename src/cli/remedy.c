@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "cli/effective.h"
 #include "cli/out.h"
+#include "cli/pretend.h"
 #include "fmt/toml.h"
 #include "report/changes.h"
 
@@ -32,8 +33,9 @@ static const char *remark(const struct explainer *e, const struct cordon_error *
 static const char all_hosts[] = "on";
 
 /* The world remembers what it has seen in the arena it was asked with, so it is a new one. */
-int remedy_rebuild(const struct explainer *e, struct arena *a, const struct amendment *changes,
-		      size_t n, struct situation *ret, struct cordon_error *err)
+static int rebuild(const struct explainer *e, struct arena *a, const struct amendment *changes,
+		   size_t n, struct pretended *made, struct situation *ret,
+		   struct cordon_error *err)
 {
 	struct policy_input in = situation_input(&e->setup.situation);
 	struct layer layer = { 0 };
@@ -44,6 +46,8 @@ int remedy_rebuild(const struct explainer *e, struct arena *a, const struct amen
 	r = world_os_init(a, &ret->world, err);
 	if (r < 0)
 		return r;
+	if (made)
+		pretend_file(made, &ret->world);
 	in.profile = e->opts->value[OPTION_PROFILE];
 	in.flags = &layer;
 	in.world = &ret->world;
@@ -61,6 +65,12 @@ int remedy_rebuild(const struct explainer *e, struct arena *a, const struct amen
 				   err);
 	}
 	return r < 0 ? r : policy_build(a, &in, &ret->policy, err);
+}
+
+int remedy_rebuild(const struct explainer *e, struct arena *a, const struct amendment *changes,
+		   size_t n, struct situation *ret, struct cordon_error *err)
+{
+	return rebuild(e, a, changes, n, NULL, ret, err);
 }
 
 /* The line of one key, which holds all the changes to it: TOML takes a key once. Nothing
@@ -169,24 +179,33 @@ static bool compiles(const struct explainer *e, struct situation *changed, struc
 	return situation_plan(changed, &e->setup.caps, &backend, ret, err) == 0;
 }
 
+/* How far a set of changes has to lead. */
+enum trying {
+	MUST_COMPILE,
+	MUST_COMPILE_ONCE_MADE, /* when the object is there, which it is not yet */
+	NEED_NOT_COMPILE,
+};
+
 /* Tries one set of changes; true when it gives what is wanted. A policy that cannot be
  * enforced counts only when nothing else helps. */
 static bool try_path(const struct explainer *e, enum policy_op op, struct str object,
 		     struct str granted, const struct amendment *changes, size_t n,
-		     bool must_compile, struct fix *fix)
+		     enum trying how, struct fix *fix)
 {
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };
+	struct pretended made = { .path = object };
 	struct situation changed;
 	struct cordon_error err;
 	struct decision d;
 	struct plan *plan;
 	bool good;
 
-	if (remedy_rebuild(e, &a, changes, n, &changed, &err) < 0 ||
+	if (rebuild(e, &a, changes, n, how == MUST_COMPILE_ONCE_MADE ? &made : NULL, &changed,
+		    &err) < 0 ||
 	    !policy_allows(changed.policy, op, object, &d))
 		return false;
 	good = !e->setup.plan || compiles(e, &changed, &plan, &err);
-	if (!good && must_compile)
+	if (!good && how != NEED_NOT_COMPILE)
 		return false;
 	name_fix(e, changes, n, fix);
 	fix->opens_secret = remedy_is_secret(e->setup.situation.policy, object);
@@ -242,12 +261,12 @@ static size_t runtime_first(const struct explainer *e, enum policy_op op, struct
 
 /* `granted` is the path of the grants, `path` the same as it is written. */
 static bool try_candidates(const struct explainer *e, enum policy_op op, struct str object,
-			   struct str granted, const char *path, bool must_compile, struct fix *fix)
+			   struct str granted, const char *path, enum trying how, struct fix *fix)
 {
 	struct amendment changes[TRIED_MAX];
 	size_t before = runtime_first(e, op, changes);
 
-	if (before && try_path(e, op, object, STR(""), changes, before, must_compile, fix))
+	if (before && try_path(e, op, object, STR(""), changes, before, how, fix))
 		return true;
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		size_t n = before;
@@ -258,7 +277,7 @@ static bool try_candidates(const struct explainer *e, enum policy_op op, struct 
 			changes[n].key = candidates[i].keys[k];
 			changes[n].text = candidates[i].word ? candidates[i].word : path;
 		}
-		if (try_path(e, op, object, granted, changes, n, must_compile, fix))
+		if (try_path(e, op, object, granted, changes, n, how, fix))
 			return true;
 	}
 	return false;
@@ -319,10 +338,44 @@ static bool try_above(const struct explainer *e, enum policy_op op, struct str o
 	struct str above = remedy_above(e, object);
 
 	if (op != POLICY_WRITE || above.n <= 1 ||
-	    !try_candidates(e, op, object, above, spell(e, above), true, fix))
+	    !try_candidates(e, op, object, above, spell(e, above), MUST_COMPILE, fix))
 		return false;
 	fix->note = "all of that directory, since the file does not exist yet";
 	return true;
+}
+
+/* How somebody makes what is not there. */
+static const char *making(const struct explainer *e, struct str object, bool directory)
+{
+	struct str parent = path_parent(object);
+	bool bare = !str_eq(remedy_above(e, object), parent);
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	if (directory || bare) {
+		buf_adds(&b, "mkdir -p ");
+		out_shell_quote(&b, directory ? object : parent);
+	}
+	if (!directory) {
+		buf_adds(&b, bare ? " && touch " : "touch ");
+		out_shell_quote(&b, object);
+	}
+	return keep(e, &b);
+}
+
+static bool try_made(const struct explainer *e, enum policy_op op, struct str object,
+		     const char *path, struct fix *fix)
+{
+	if (op != POLICY_WRITE ||
+	    !try_candidates(e, op, object, object, path, MUST_COMPILE_ONCE_MADE, fix))
+		return false;
+	fix->first = making(e, object, false);
+	return true;
+}
+
+void remedy_makes_directory(const struct explainer *e, struct str object, struct fix *fix)
+{
+	if (fix->first)
+		fix->first = making(e, object, true);
 }
 
 void remedy_of_path(const struct explainer *e, enum policy_op op, struct str object,
@@ -330,11 +383,23 @@ void remedy_of_path(const struct explainer *e, enum policy_op op, struct str obj
 {
 	const char *path = spell(e, object);
 
-	if (path && *path && !try_candidates(e, op, object, object, path, true, ret) &&
+	if (path && *path && !try_candidates(e, op, object, object, path, MUST_COMPILE, ret) &&
 	    !try_above(e, op, object, ret) &&
 	    !(op == POLICY_WRITE && held_by_flag(e, remedy_above(e, object), ret)) &&
-	    !try_candidates(e, op, object, object, path, false, ret))
+	    !try_made(e, op, object, path, ret) &&
+	    !try_candidates(e, op, object, object, path, NEED_NOT_COMPILE, ret))
 		ret->why_not = remedy_why_not(layer);
+}
+
+void remedy_by_link(const struct explainer *e, enum policy_op op, struct str object,
+		    struct str link, struct fix *ret)
+{
+	const char *path = spell(e, link);
+	struct fix fix = { 0 };
+
+	if (ret->flags && !str_eq(object, link) && path && *path &&
+	    try_candidates(e, op, object, object, path, MUST_COMPILE, &fix))
+		*ret = fix;
 }
 
 bool remedy_of_name(const struct explainer *e, struct str object, struct fix *ret)
@@ -351,8 +416,8 @@ bool remedy_of_name(const struct explainer *e, struct str object, struct fix *re
 	if (held_by_flag(e, above, ret))
 		return true;
 	/* Alone it is enough unless a rule is about the name itself. */
-	if (!try_path(e, POLICY_WRITE, object, above, changes, 1, true, &fix) &&
-	    !try_path(e, POLICY_WRITE, object, above, changes, 2, true, &fix))
+	if (!try_path(e, POLICY_WRITE, object, above, changes, 1, MUST_COMPILE, &fix) &&
+	    !try_path(e, POLICY_WRITE, object, above, changes, 2, MUST_COMPILE, &fix))
 		return false;
 	fix.note = "all of that directory, since a name in it changes";
 	*ret = fix;

@@ -28,6 +28,12 @@ const char *remedy_why_not(enum layer_id layer);
 /* layer: the one that refuses. *ret is zeroed. */
 void remedy_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    enum layer_id layer, struct fix *ret);
+/* The same by the name of a link that leads to the object, which shows the link, too; *ret is
+ * left alone where that does not help. */
+void remedy_by_link(const struct explainer *e, enum policy_op op, struct str object,
+		    struct str link, struct fix *ret);
+/* The same fix where what is to be made first is a directory. */
+void remedy_makes_directory(const struct explainer *e, struct str object, struct fix *fix);
 /* What lets a name be taken away, moved or replaced where its directory is not to be written;
  * false, and *ret is left alone, where it is, or when nothing does. */
 bool remedy_of_name(const struct explainer *e, struct str object, struct fix *ret);

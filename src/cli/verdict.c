@@ -7,6 +7,7 @@
 
 #include "backend/probe.h"
 #include "base/path.h"
+#include "cli/out.h"
 #include "cli/remedy.h"
 
 #define stage "explain"
@@ -203,13 +204,26 @@ static bool is_absent(const struct explainer *e, struct str object)
 	       node.type == NODE_ABSENT;
 }
 
+/* A rule of a profile opens nothing where there is nothing. */
+static void not_there_to_open(const struct explainer *e, struct verdict *v)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	v->loose = "it does not exist, and cannot be made inside";
+	if (!v->rule || v->rule->kind == RULE_GLOB)
+		return;
+	buf_adds(&b, "it has to be there before the run: mkdir -p ");
+	out_shell_quote(&b, v->rule->path);
+	v->fix.why_not = keep(e, &b);
+}
+
 /* What no operation covers because there is nothing to cover. */
 static void held_when_made(const struct explainer *e, struct str object, struct verdict *v)
 {
 	const struct plan *plan = e->setup.plan;
 
 	if (v->allowed)
-		v->loose = "it does not exist, and cannot be made inside: make it first";
+		not_there_to_open(e, v);
 	else if (plan->enforced[GUARANTEE_LANDLOCK] && !plan_is_in_writable(plan, object))
 		v->held_by = "landlock, when it appears; it does not exist";
 	else
@@ -232,6 +246,21 @@ static void find_holder(const struct explainer *e, enum policy_op what, struct s
 		v->loose = "no operation of the plan covers it";
 }
 
+/* A control file in a tree that is not writable either: a deeper rule that says the same, and
+ * the one that still holds when the tree is opened. */
+static const struct rule *closest_rule(const struct policy *policy, enum policy_op op,
+				       struct str object, const struct decision *d)
+{
+	struct match m;
+
+	if (op == POLICY_EXEC)
+		return d->exec_rule;
+	if (op == POLICY_READ || d->data != ACCESS_READ || d->data_layer != LAYER_TRUSTED)
+		return d->data_rule;
+	ruleset_match(policy->trusted.rules, object, &m);
+	return m.control.rule && m.control.depth > m.data.depth ? m.control.rule : d->data_rule;
+}
+
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    struct verdict *ret, struct cordon_error *err)
 {
@@ -240,7 +269,7 @@ int verdict_of_path(const struct explainer *e, enum policy_op op, struct str obj
 	struct decision d;
 
 	v.allowed = policy_allows(policy, op, object, &d);
-	v.rule = op == POLICY_EXEC ? d.exec_rule : d.data_rule;
+	v.rule = closest_rule(policy, op, object, &d);
 	v.layer = op == POLICY_EXEC ? d.exec_layer : d.data_layer;
 	/* A cap on writing says nothing about reading. */
 	if (op == POLICY_READ && v.layer == LAYER_HIDDEN)

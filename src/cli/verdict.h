@@ -27,7 +27,7 @@ struct verdict {
 	const char *by;		/* the rule in words */
 	const char *held_by;	/* the operation; NULL: see loose */
 	const char *loose;	/* why nothing holds it here; NULL: something does */
-	struct fix fix;		/* when not allowed */
+	struct fix fix;		/* when not allowed, or not to be had */
 };
 
 int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err);

@@ -72,6 +72,14 @@ bool plan_is_in_writable(const struct plan *plan, struct str path)
 	return false;
 }
 
+const char *plan_variable(const struct plan *plan, const char *name)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_ENV_SET && str_eq(op->path, str_of(name)))
+			return op->source.p;
+	return NULL;
+}
+
 const struct op *plan_find_op(const struct plan *plan, enum op_kind kind)
 {
 	vec_each(op, &plan->ops)

@@ -282,7 +282,7 @@ static const struct str host_words[] = {
 static struct str first_word(struct str s)
 {
 	static const char inside[] = "abcdefghijklmnopqrstuvwxyz"
-				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._+";
 	size_t n = 0;
 
 	while (s.n && !memchr(inside, s.p[0], sizeof(inside) - 1))
@@ -319,6 +319,85 @@ static bool look_for_host(struct infer *in, struct str line)
 	return false;
 }
 
+/* --- programs ------------------------------------------------------------------------------ */
+
+static const struct {
+	struct str words;
+	bool after;
+} unfound[] = {
+#define BEFORE false
+#define AFTER true
+#define INFER_PROGRAM(words, side) { STR(words), side },
+#include "report/infer.def"
+#undef INFER_PROGRAM
+#undef AFTER
+#undef BEFORE
+};
+
+/* 1: it is there and may not be executed, 0: nothing is there, -1: it is for others to say. */
+static int ask_program(struct infer *in, const char *path)
+{
+	const struct rule *ignored_rule;
+	struct cordon_error ignored;
+	struct node node;
+	struct str real;
+
+	if (!path || in->tries++ >= INFER_TRIES_MAX ||
+	    in->world.resolve(&in->world, in->arena, str_of(path), &real, &node, &ignored) < 0)
+		return -1;
+	if (node.type != NODE_FILE)
+		return 0;
+	return refuses(in, VIOLATION_exec, real, &ignored_rule) ? 1 : -1;
+}
+
+/* The first that is there is the one that is meant. */
+const char *infer_program(struct infer *in, struct str name)
+{
+	struct str rest = in->search ? str_of(in->search) : (struct str){ 0 }, dir;
+	bool more = rest.n;
+	int found = 0;
+
+	if (!name.n || name.n > PATH_BYTES_MAX || str_find(name, '/') < name.n)
+		return NULL;
+	while (more && found == 0) {
+		const char *path;
+
+		more = str_cut(rest, ':', &dir, &rest);
+		if (!dir.n || dir.p[0] != '/')
+			continue;
+		path = arena_printf(in->arena, "%.*s/%.*s", STR_ARG(dir), STR_ARG(name));
+		if (path)
+			path = path_normalise(in->arena, STR("/"), str_of(path));
+		found = ask_program(in, path);
+		if (found > 0)
+			return path;
+	}
+	return NULL;
+}
+
+static bool look_for_program(struct infer *in, struct str line)
+{
+	struct violation v = { .op = VIOLATION_exec, .source = VIOLATION_BY_inferred };
+
+	for (size_t i = 0; i < sizeof(unfound) / sizeof(unfound[0]); i++) {
+		size_t at = find_words(line, unfound[i].words);
+		struct str after = str_skip(line, at + unfound[i].words.n), name;
+		const char *path;
+
+		if (at == line.n)
+			continue;
+		name = unfound[i].after ? after : last_field(str_take(line, at));
+		path = infer_program(in, first_word(name));
+		if (!path)
+			continue;
+		in->complaints++;
+		v.object = str_of(path);
+		note(in, &v);
+		return true;
+	}
+	return false;
+}
+
 /* --- texts --------------------------------------------------------------------------------- */
 
 static void look_at(struct infer *in, struct str line, const struct str *above)
@@ -326,7 +405,7 @@ static void look_at(struct infer *in, struct str line, const struct str *above)
 	struct complaint c = { .in = in };
 
 	line = str_take(line, LINE_BYTES_MAX);
-	if (look_for_host(in, line) || !find_reason(line, &c))
+	if (look_for_host(in, line) || look_for_program(in, line) || !find_reason(line, &c))
 		return;
 	in->complaints++;
 	find_verb(&c);

@@ -22,10 +22,14 @@ struct infer {
 	struct world world;
 	struct arena *arena;	       /* for what the world remembers */
 	struct violations *violations; /* what is found is added here */
+	const char *search;	       /* where the command looks for programs; NULL: unknown */
 	unsigned complaints, tries;    /* so far, over all texts */
 };
 
 void infer_text(struct infer *in, struct str text);
+/* The program of that name where the command would have found it, which it may not execute;
+ * NULL: there is none. In the arena. */
+const char *infer_program(struct infer *in, struct str name);
 
 /* Does some program complain that it has no more rights than its caller? */
 bool infer_is_powerless(struct str text);

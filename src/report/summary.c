@@ -152,7 +152,8 @@ static void print_source(struct buf *b, const struct violation *v)
 static void print_fix(struct buf *b, const struct fix *fix)
 {
 	if (fix->flags && !fix->remark)
-		buf_addf(b, "; to allow it: %s", fix->flags);
+		buf_addf(b, "; to allow it: %s%s%s", fix->first ? fix->first : "",
+			 fix->first ? ", then " : "", fix->flags);
 	else if (fix->why_not)
 		buf_addf(b, "; %s", fix->why_not);
 	else if (fix->remark)

@@ -62,6 +62,7 @@ struct violation {
 	/* Of a write: its name was to be taken away, moved or replaced, for which its directory
 	 * is written. */
 	bool removes, moves;
+	bool directory; /* of a write: a directory was to be made */
 	/* Of what the policy allows and cannot be done: it is told and decides nothing. */
 	bool advisory;
 	int pid;		/* as the host numbers it; 0: not known */

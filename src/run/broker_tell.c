@@ -91,15 +91,16 @@ void call_observe(struct call *c, int64_t value)
 {
 	const struct broker_input *in = c->broker->in;
 	bool failed = value < 0 && value != BROKER_LATER;
+	bool refused = failed && (!c->allowed || value == -EROFS || value == -EACCES);
 	struct observed_object found;
 	struct request q;
 
-	if (c->told || in->report < REPORT_WRITES || !((failed && !c->allowed) || in->learns) ||
+	if (c->told || in->report < REPORT_WRITES || !(refused || in->learns) ||
 	    !request_init(&q, c->notif, &c->broker->view) || request_read(&q) < 0)
 		return;
 	in->observer->allowed = in->learns ? allowed : NULL;
 	in->observer->data = c;
-	if (observe_find(in->observer, &q, &found) && failed &&
+	if (observe_find(in->observer, &q, &found) && refused &&
 	    (found.what != OBSERVED_READ || in->report >= REPORT_ALL))
 		call_tell(c, BROKER_SEEN, found.what, str_of(found.text), 0);
 }

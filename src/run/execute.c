@@ -22,14 +22,6 @@
 
 #define stage "execute"
 
-static const char *plan_variable(const struct plan *plan, const char *name)
-{
-	vec_each(op, &plan->ops)
-		if (op->kind == OP_ENV_SET && str_eq(op->path, str_of(name)))
-			return op->source.p;
-	return NULL;
-}
-
 static uint64_t plan_limit(const struct plan *plan, const char *name)
 {
 	vec_each(op, &plan->ops)
@@ -133,7 +125,7 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 		r = check_visible(plan, str_of(program), program, err);
 		return r < 0 ? r : check_visible(plan, real, program, err);
 	}
-	v.object = real;
+	v.object = str_of(program);
 	v.rule = d.exec_rule;
 	violations_add(violations, &v);
 	if (d.exec_rule)
@@ -141,15 +133,19 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 	err_set(err, CORDON_E_BLOCKED, 0, stage, "exec of %s is denied by %s%s%s", program,
 		where.n ? where.p : "the profile, which lists no such program", where.n ? ": " : "",
 		d.exec_rule ? d.exec_rule->spelled.p : "");
+	/* A link to it is shown where it is named, but in the workdir, where it is shown already
+	 * and stands for nothing outside. */
+	if (path_below(v.object, s->places.workdir))
+		program = real.p;
 	/* A program that may not even be read needs its loader and libraries too. */
 	if (!d.exec_rule && d.data == ACCESS_NONE)
 		return err_hint(err,
-				"%s--allow-read %.*s --allow-exec %.*s",
+				"%s--allow-read %s --allow-exec %s",
 				shows_runtime(s->policy) ? "" :
 							   "--allow-read @runtime --allow-exec "
 							   "@system-exec for its loader and "
 							   "libraries, then ",
-				STR_ARG(real), STR_ARG(real));
+				program, program);
 	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
 			program);
 }

@@ -78,6 +78,7 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 	o->policy = plan->policy;
 	o->arena = a;
 	o->own_view = strcmp(plan->backend, "landlock") != 0;
+	o->limits_exec = plan->enforced[GUARANTEE_EXEC];
 	o->limits_hosts = policy_net_mode(plan->policy) != NET_ON;
 	note_streams(o);
 	/* What the backend does not do shapes nothing. */
@@ -336,6 +337,7 @@ static bool would_work(enum observed what, const char *path)
 	case OBSERVED_OPEN:
 		return there ? !S_ISDIR(st.st_mode) && permits(path, W_OK) : makes;
 	case OBSERVED_MAKE:
+	case OBSERVED_MKDIR:
 		return !there && makes;
 	case OBSERVED_MOVE:
 		return makes;
@@ -346,7 +348,7 @@ static bool would_work(enum observed what, const char *path)
 	case OBSERVED_READ:
 		return there && permits(path, R_OK);
 	case OBSERVED_EXEC:
-		return there && S_ISREG(st.st_mode) && permits(path, X_OK);
+		return stat(path, &st) == 0 && S_ISREG(st.st_mode) && permits(path, X_OK);
 	case OBSERVED_HOST:
 	case OBSERVED_SOCKET:
 	case OBSERVED_COUNT:
@@ -387,8 +389,16 @@ static void note_allowed(struct observer *o, const struct sight *s, struct str o
 static bool is_refused(const struct observer *o, enum observed what, struct str object,
 		       struct decision *ret)
 {
-	return path_is_normal(object) && !is_own(object) &&
-	       !policy_allows(o->policy, policy_op_of(what), object, ret);
+	enum policy_op op = policy_op_of(what);
+
+	if (!path_is_normal(object) || is_own(object))
+		return false;
+	/* Without a backend that limits it, only what is hidden is not executed. */
+	if (what == OBSERVED_EXEC && !o->limits_exec && is_readable(o, object))
+		return false;
+	/* A rule opens nothing for writing that was not there at the start. */
+	return !policy_allows(o->policy, op, object, ret) ||
+	       (op == POLICY_WRITE && !observer_writable(o, object));
 }
 
 /* Where it is, and that it is refused there. */
@@ -464,6 +474,7 @@ static bool judge_path(struct observer *o, const struct observed_object *found,
 	ret->rule = found->what == OBSERVED_EXEC ? d.exec_rule : d.data_rule;
 	ret->removes = found->what == OBSERVED_REMOVE;
 	ret->moves = found->what == OBSERVED_MOVE;
+	ret->directory = found->what == OBSERVED_MKDIR;
 	return true;
 }
 
@@ -484,6 +495,7 @@ static enum observed what_it_does(const struct request *q)
 	case CALL_CHDIR:
 		return OBSERVED_MOVE;
 	case CALL_MKDIR:
+		return OBSERVED_MKDIR;
 	case CALL_MAKE:
 	case CALL_LINK:
 	case CALL_BIND:

@@ -29,6 +29,7 @@
 enum observed {
 	OBSERVED_OPEN,
 	OBSERVED_MAKE,
+	OBSERVED_MKDIR,
 	OBSERVED_MOVE,
 	OBSERVED_REMOVE,
 	OBSERVED_CHANGE,
@@ -81,6 +82,7 @@ struct observer {
 	struct arena *arena;
 	bool inside;	   /* this process sees what the sandbox sees, and may wait there */
 	bool own_view;	   /* what is not shown is not there, and what is there is shown */
+	bool limits_exec;  /* rules on executing hold */
 	bool limits_hosts; /* not every host is reached */
 	struct map shown;  /* the operations that shape the tree, by their paths */
 	struct map mounts; /* each leads to REMOTE or LOCAL; empty: not known yet */

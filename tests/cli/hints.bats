@@ -30,6 +30,28 @@ hinted() {
 		fail "hint" "$(outcome)"
 }
 
+@test "strict: a program that is a link elsewhere, by its hint and by its fix" {
+	local fix hint
+	mkdir -p "$HOME/.local/bin" "$HOME/lib"
+	cp "$(type -P true)" "$HOME/lib/tool"
+	ln -s ../../lib/tool "$HOME/.local/bin/one"
+	ln -s one "$HOME/.local/bin/two"
+	ln -s "$HOME/lib/tool" here
+	export PATH=$HOME/.local/bin:$PATH
+	for profile in strict shell; do
+		for word in one two "$HOME/.local/bin/two" ./here; do
+			run -125 --separate-stderr cordon run -p $profile --json "$word"
+			fix=$(jq -r '.violations[0].fix.flags' <<<"$output")
+			run -125 --separate-stderr cordon run -p $profile "$word"
+			hint=$(sed -n 's/^ *hint: //p' <<<"$stderr")
+			# shellcheck disable=SC2086 # words
+			run -0 cordon run -q -p $profile $fix "$word"
+			# shellcheck disable=SC2086 # words
+			run -0 cordon run -q -p $profile $hint "$word"
+		done
+	done
+}
+
 @test "what git needs is said as a whole, and suffices" {
 	git init -q
 	git commit -q --allow-empty -m first

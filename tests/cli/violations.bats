@@ -143,9 +143,80 @@ ctypes.CDLL(None).syscall(437, below, sys.argv[1].encode(), how, len(how))'
 }
 
 @test "what nothing allows says why, and warns of nothing" {
-	inside moderate 'echo x >~/.netrc'
-	sentence "nothing allows it as things are (--allow-write: '$HOME/.netrc' does not exist"
+	printf '[sandbox]\ndeny = ["private"]\n' >.cordon.toml
+	touch private
+	inside moderate 'echo x >private'
+	sentence "a project file refuses it; only"
 	quiet_about warning:
+}
+
+@test "a start file or a secret that does not exist yet: its rule, and what makes it first" {
+	local fix
+	rm "$HOME/.bashrc"
+	inside moderate 'echo x >>~/.bashrc; mkdir ~/.aws; echo x >~/.config/gh/new'
+	sentence "read ~/.bashrc (@shell-files) [profile moderate:6]; to allow it: touch $HOME/.bashrc, then --allow-write $HOME/.bashrc (warning: what runs later"
+	sentence "to allow it: mkdir -p $HOME/.aws, then --allow-write $HOME/.aws (warning: that gives a secret away)"
+	about "$HOME/.bashrc" '.fix.first != null and .fix.opens_control'
+	fix=$(jq -r --arg o "$HOME/.bashrc" '.violations[] | select(.object == $o) | .fix.first' <<<"$output")
+	bash -c "$fix"
+	run -0 cordon run -q --allow-write "$HOME/.bashrc" -- sh -c 'echo x >>~/.bashrc'
+	assert_equal "$(cat "$HOME/.bashrc")" x
+	run -0 cordon explain --write "$HOME/.zshrc"
+	assert_contains "to allow it, first, outside: touch $HOME/.zshrc"
+	assert_contains "then: --allow-write $HOME/.zshrc"
+}
+
+@test "agent without ~/.claude: a run says that it has to be made first, and it counts" {
+	for protect in guard exact; do
+		run --separate-stderr cordon run -p agent --protect $protect --json -- mkdir "$HOME/.claude"
+		valid
+		sentence "refused: writing $HOME/.claude"
+		sentence "write ~/.claude [profile agent:5]; it has to be there before the run: mkdir -p $HOME/.claude"
+	done
+	run -125 cordon run -q -p agent --on-violation fail -- mkdir "$HOME/.claude"
+	run -0 cordon explain -p agent --write "$HOME/.claude/x"
+	assert_contains "it has to be there before the run: mkdir -p $HOME/.claude"
+	mkdir -p "$HOME/.claude"
+	run -0 --separate-stderr cordon run -p agent -- sh -c 'echo x >~/.claude/x'
+	quiet_about refused
+}
+
+# A shell's own look at the file is not seen; that it is executed is.
+@test "a program that is not shown: executing it is told, by its link, and the fix suffices" {
+	local fix
+	mkdir -p "$HOME/.local/bin" "$HOME/lib"
+	cp "$(type -P true)" "$HOME/lib/tool"
+	cp "$HOME/lib/tool" "$HOME/.ssh/tool"
+	ln -s "$HOME/lib/tool" "$HOME/.local/bin/tool"
+	for profile in strict shell; do
+		inside $profile '~/.local/bin/tool; ~/.ssh/tool; true'
+		about "$HOME/.local/bin/tool" '.op == "exec" and .source == "notify"'
+		about "$HOME/.ssh/tool" '.op == "exec" and .fix.opens_secret'
+		fix=$(jq -r '.violations[0].fix.flags' <<<"$output")
+		run -0 bash -c "\"\$0\" run -q -p $profile $fix -- sh -c '~/.local/bin/tool'" "$CORDON"
+	done
+	inside moderate '~/.ssh/tool 2>/dev/null; true'
+	assert_json '.violations == []'
+	run -125 --separate-stderr cordon run --on-violation fail -- sh -c '~/.ssh/tool'
+	sentence "refused: executing $HOME/.ssh/tool"
+}
+
+@test "what a shell does not find although it is there: named with what shows it" {
+	local fix flags
+	mkdir -p "$HOME/bin" "$HOME/lib"
+	cp "$(type -P true)" "$HOME/lib/tool"
+	ln -s "$HOME/lib/tool" "$HOME/bin/tool"
+	export PATH=$HOME/bin:$PATH
+	flags="--allow-read $HOME/bin/tool --allow-exec $HOME/bin/tool"
+	inside strict 'echo first; tool --version; true'
+	sentence "probably refused: executing $HOME/bin/tool (inferred from the output)"
+	about "$HOME/bin/tool" '.fix.flags == "'"$flags"'"'
+	run -127 --separate-stderr cordon run -p strict -- sh -c 'true; tool'
+	sentence "hint: $HOME/bin/tool is not shown inside; to allow it: $flags"
+	# shellcheck disable=SC2086 # words
+	run -0 cordon run -q -p strict $flags -- sh -c 'true; tool'
+	run -127 --separate-stderr cordon run -p strict -- sh -c 'no-such-tool'
+	quiet_about hint
 }
 
 @test "the fix that is named works" {

@@ -152,6 +152,26 @@ Test(infer, what_was_seen_is_not_inferred_again)
 	cr_assert_eq(violations_at(all, 0)->source, VIOLATION_BY_guard);
 }
 
+Test(infer, a_program_that_is_not_found_but_is_there)
+{
+	struct infer infer = { .policy = policy,
+			       .world = fake.world,
+			       .arena = &a,
+			       .violations = all,
+			       .search = "rel::/nowhere:/home/u/.ssh/:/usr/bin" };
+
+	infer_text(&infer, STR("sh: 1: id_rsa: not found\n"
+			       "bash: line 1: other: command not found\n"
+			       "zsh:1: command not found: nothing\n"));
+	cr_assert_eq(violations_count(all), 1);
+	cr_assert_eq(violations_at(all, 0)->op, VIOLATION_exec);
+	cr_assert(str_eq(violations_at(all, 0)->object, STR("/home/u/.ssh/id_rsa")));
+	cr_assert_null(infer_program(&infer, STR("")));
+	cr_assert_null(infer_program(&infer, STR("a/b")));
+	infer.search = NULL;
+	cr_assert_null(infer_program(&infer, STR("id_rsa")));
+}
+
 Test(infer, is_bounded)
 {
 	struct infer infer = {

@@ -37,9 +37,12 @@ bool listen_reports(const struct op *op)
 	return !str_eq(op->path, str_of(choice_to_string(CHOICES_REPORT, REPORT_OUTPUT)));
 }
 
-/* Where another spelling is not held it is looked at all the same. */
-static bool limits_exec(const struct plan *plan)
+/* Where another spelling is not held it is looked at all the same. What is not shown cannot
+ * be executed either; that is seen where reads are, or where nothing is to be missed. */
+static bool tells_exec(const struct plan *plan, bool strictly)
 {
+	if (policy_number(plan->policy, KEY_REPORT) >= REPORT_ALL || strictly)
+		return true;
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_NOEXEC && (!op->lost || op->twin))
 			return true;
@@ -50,7 +53,7 @@ static bool limits_exec(const struct plan *plan)
 static enum seccomp_filter filter_of_guard(const struct plan *plan, bool strictly)
 {
 	uint64_t report = policy_number(plan->policy, KEY_REPORT);
-	bool execs = limits_exec(plan);
+	bool execs = tells_exec(plan, strictly);
 
 	if (report >= REPORT_ALL)
 		return execs ? SECCOMP_FILTER_notify_all_execs : SECCOMP_FILTER_notify_all;
@@ -78,10 +81,10 @@ bool listen_is_exact(const struct plan *plan)
 	return plan->enforced[GUARANTEE_EXACT];
 }
 
-static enum seccomp_filter filter_of_broker(const struct plan *plan, bool hides)
+static enum seccomp_filter filter_of_broker(const struct plan *plan, bool hides, bool strictly)
 {
 	uint64_t report = policy_number(plan->policy, KEY_REPORT);
-	bool execs = report >= REPORT_WRITES && limits_exec(plan);
+	bool execs = report >= REPORT_WRITES && tells_exec(plan, strictly);
 
 	if (report >= REPORT_ALL || hides || plan_find_op(plan, OP_HIDE_GLOB))
 		return execs ? SECCOMP_FILTER_notify_exact_read_execs
@@ -91,7 +94,8 @@ static enum seccomp_filter filter_of_broker(const struct plan *plan, bool hides)
 
 static enum seccomp_filter filter_for(const struct launch_input *in, const struct launch *launch)
 {
-	return listen_is_exact(in->plan) ? filter_of_broker(in->plan, launch->broker_hides)
+	return listen_is_exact(in->plan) ? filter_of_broker(in->plan, launch->broker_hides,
+							    in->strictly)
 					 : filter_of_guard(in->plan, in->strictly);
 }
 
