@@ -107,8 +107,8 @@ static const char *twin_remedy(const struct op *op)
 		return "end who listens there, or make the socket on a file system that tells "
 		       "cases apart, or accept the loss with --fallback degrade";
 	if (op->runs)
-		return "it can be executed under another spelling: take --profile shell, which "
-		       "executes nothing in the workdir; or " ELSEWHERE;
+		return "it could be executed: take --profile shell, which executes nothing in the "
+		       "workdir, another file system, or --fallback degrade";
 	if (op->kind == OP_NOEXEC)
 		return ELSEWHERE;
 	return "add --protect exact, with --backend native: it looks at every spelling; or "

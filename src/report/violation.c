@@ -162,25 +162,35 @@ static struct violation *keep(struct violations *all, const struct violation *v)
 	return slot;
 }
 
+/* Whatever it is called, it happened. */
+static struct str object_of(const struct violation *v)
+{
+	if (!v->object.n)
+		return STR("(no name)");
+	return str_take(v->object, v->object.n > VIOLATION_OBJECT_MAX ? VIOLATION_OBJECT_MAX
+								       : v->object.n);
+}
+
 bool violations_add(struct violations *all, const struct violation *v)
 {
-	uint16_t *slot;
+	struct violation named = *v;
 	struct violation *kept = NULL;
+	uint16_t *slot;
 
 	if (!all)
 		return false;
-	if (v->object.n && v->object.n <= VIOLATION_OBJECT_MAX) {
-		slot = find_slot(all, v->op, v->object);
-		if (*slot) {
-			all->kept[*slot - 1].count++;
-			all->kept[*slot - 1].moves |= v->moves || v->removes;
-			return false;
-		}
-		if (has_room(all, v))
-			kept = keep(all, v);
+	named.object = object_of(v);
+	slot = find_slot(all, v->op, named.object);
+	if (*slot) {
+		all->kept[*slot - 1].count++;
+		all->kept[*slot - 1].moves |= v->moves || v->removes;
+		return false;
 	}
+	if (has_room(all, v))
+		kept = keep(all, &named);
 	if (!kept) {
 		all->dropped++;
+		all->observed += violation_counts(v);
 		return false;
 	}
 	*slot = (uint16_t)all->n;

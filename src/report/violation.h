@@ -78,8 +78,9 @@ struct violations *violations_new(void); /* NULL: out of memory */
 void violations_free(struct violations *all); /* accepts NULL */
 
 /* Notes a violation; object and program are copied. Never fails: what cannot be kept
- * (no room, no memory, an object that is empty or too long) is counted. True when it
- * is the first of its kind and was kept. Accepts a NULL store. */
+ * (no room, no memory) is counted. An object that is empty is called "(no name)", of one
+ * that is too long the beginning is kept. True when it is the first of its kind and was
+ * kept. Accepts a NULL store. */
 bool violations_add(struct violations *all, const struct violation *v);
 
 /* Called with each violation that violations_add keeps, at once. The listener lives in
@@ -97,8 +98,8 @@ size_t violations_count(const struct violations *all); /* kept, in order of arri
 const struct violation *violations_at(const struct violations *all, size_t i);
 bool violations_has_object(const struct violations *all, struct str object);
 uint64_t violations_dropped(const struct violations *all); /* counted and not kept */
-/* Kept violations that count: somebody saw them, as opposed to those inferred, and they are
- * not advisory. */
+/* Violations that count, kept or not: somebody saw them, as opposed to those inferred, and
+ * they are not advisory. */
 bool violation_counts(const struct violation *v);
 size_t violations_observed(const struct violations *all);
 

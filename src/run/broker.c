@@ -48,6 +48,9 @@ static void add(struct side *s, const struct broker_message *m, struct violation
 	violations_add(run_violations(s->run), v);
 }
 
+/* What has no name inside that a rule could be about. */
+#define OUTSIDE "(a file handed in)"
+
 /* The rule is asked for here: nothing that comes from there is taken for more than text. */
 static void note(struct side *s, const struct broker_message *m, size_t n)
 {
@@ -59,9 +62,9 @@ static void note(struct side *s, const struct broker_message *m, size_t n)
 	if (m->op >= VIOLATION_OP_COUNT)
 		return;
 	v.object = (struct str){ m->object, strnlen(m->object, n) };
-	if (!path_is_normal(v.object))
-		return;
-	if (v.op != VIOLATION_connect)
+	if (!v.object.n)
+		v.object = STR(OUTSIDE);
+	else if (path_is_normal(v.object) && v.op != VIOLATION_connect)
 		v.rule = policy_decide(s->in.policy, v.object).data_rule;
 	add(s, m, &v);
 }

@@ -50,8 +50,9 @@ static void subject_close(struct subject *s)
 
 static int judge(struct call *c, struct subject *s)
 {
-	int r = object_is_hosts(c, &s->object) ? -EACCES
-					       : object_allow(c, &s->object, POLICY_WRITE);
+	int r = object_is_hosts(c, &s->object)
+			? object_refuse(c, &s->object, s->object.path, VIOLATION_write)
+			: object_allow(c, &s->object, POLICY_WRITE);
 
 	object_link(s->fd, s->link);
 	return r < 0 ? r : call_check(c);

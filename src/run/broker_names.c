@@ -174,8 +174,10 @@ static int judge_link(struct call *c, struct object *from, struct object *to)
 	r = look_at_both(from, to);
 	if (r == 0 && to->exists)
 		r = -EEXIST;
-	if (r < 0 || outside)
-		return r < 0 ? r : -EACCES;
+	if (r < 0)
+		return r;
+	if (outside)
+		return object_refuse(c, from->outside ? from : to, STR(""), VIOLATION_write);
 	return object_refuse(c, d.why == RENAME_FROM ? from : to, str_of(d.object),
 			     VIOLATION_write);
 }
@@ -217,8 +219,10 @@ static int judge_rename(struct call *c, struct object *from, struct object *to, 
 		r = -ENOENT;
 	if (r == 0 && flags & RENAME_NOREPLACE && to->exists)
 		r = -EEXIST;
-	if (r < 0 || outside)
-		return r < 0 ? r : -EACCES;
+	if (r < 0)
+		return r;
+	if (outside)
+		return object_refuse(c, from->outside ? from : to, STR(""), VIOLATION_write);
 	return object_refuse(c, d.why == RENAME_FROM ? from : to, str_of(d.object),
 			     VIOLATION_write);
 }

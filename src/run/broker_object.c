@@ -418,8 +418,7 @@ int object_refuse(struct call *c, const struct object *o, struct str path, enum 
 	if (!would_work(o, op))
 		return -EACCES;
 	/* What leads outside has no name here that could be allowed. */
-	if (path.n && !o->outside)
-		call_tell(c, BROKER_REFUSED, op, path, errnum);
+	call_tell(c, BROKER_REFUSED, op, o->outside ? STR("") : path, errnum);
 	return -errnum;
 }
 

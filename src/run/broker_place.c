@@ -69,6 +69,8 @@ bool place_recall(struct call *c, int dirfd, bool absolute, struct str parent, s
 	n = target_name_of(p->dir, ret->text);
 	if (n < 0 || (size_t)n != p->path_n || memcmp(ret->text, p->path, p->path_n) != 0)
 		return false;
+	/* It stays the place's: object_close leaves a borrowed one open, and nobody drops the
+	 * place before the next call begins. */
 	ret->place.dir = p->dir;
 	ret->borrowed = true;
 	ret->outside = p->outside;

@@ -47,8 +47,8 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 
 	m.pid = c->target.tid;
 	c->told |= word != BROKER_ALLOWED;
-	if (object.n >= sizeof(m.object))
-		return;
+	/* As much as is told of any. */
+	object = str_take(object, object.n < sizeof(m.object) ? object.n : sizeof(m.object) - 1);
 	memcpy(m.object, object.p, object.n);
 	target_program(call_number(c), m.program, sizeof(m.program));
 	/* What was read belonged to somebody who is gone. */

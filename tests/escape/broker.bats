@@ -207,7 +207,8 @@ for change in (lambda: os.fchmod(fd, 0o666), lambda: os.utime(fd, (1, 2))):
 	folding_workdir
 	mkdir hidden deep
 	echo "$SECRET" >hidden/file
-	FLAGS=(--deny hidden --deny '**/*.key')
+	# A directory may hold programs, which could be executed.
+	FLAGS=(--deny hidden --deny '**/*.key' --fallback degrade)
 	echo "$SECRET" >a.key
 	for name in hidden/file HIDDEN/file Hidden/FILE A.key a.KEY; do
 		inside read-file "$name"
@@ -229,6 +230,25 @@ for change in (lambda: os.fchmod(fd, 0o666), lambda: os.utime(fd, (1, 2))):
 	assert_contains PermissionError
 	assert_status 1
 	assert_equal "$(stat -c %a "$OUTSIDE/in")" 600
+}
+
+# It has no name inside, and is a violation all the same.
+@test "H31 what is refused of a file handed in is told, and --on-violation sees it" {
+	local chmod='import os, contextlib
+with contextlib.suppress(OSError): os.fchmod(0, 0o666)'
+	local name='(a file handed in)'
+	[ "$BACKEND" = native ] || name=$OUTSIDE/in # there are no mounts
+	echo x >"$OUTSIDE/in"
+	for how in fail kill; do
+		run --separate-stderr cordon run --json -p strict "${FLAGS[@]}" --on-violation $how -- \
+			/usr/bin/python3 -c "$chmod" <>"$OUTSIDE/in"
+		assert_status 125
+		assert_json '.cause == "policy"'
+		assert_equal "$(jq -r '.violations[0].object' <<<"$output")" "$name"
+	done
+	run --separate-stderr cordon run -p strict "${FLAGS[@]}" -- /usr/bin/python3 -c "$chmod" <>"$OUTSIDE/in"
+	assert_success
+	[[ $stderr == *"writing $name"* ]] || fail "not told" "$(outcome)"
 }
 
 @test "H49 a process that cannot be looked at gets no hidden name either" {

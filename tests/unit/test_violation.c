@@ -103,19 +103,23 @@ Test(store, what_is_advisory_leaves_room_for_what_counts)
 	violations_free(all);
 }
 
-Test(store, odd_objects_are_only_counted)
+Test(store, odd_objects_count_as_any_other)
 {
 	struct violations *all = violations_new();
 	static char lengthy[VIOLATION_OBJECT_MAX + 2];
 	struct violation v = seen(VIOLATION_write, "");
 
-	cr_assert_not(violations_add(all, &v));
+	cr_assert(violations_add(all, &v));
+	cr_assert_eq(violations_observed(all), 1);
+	cr_assert(str_eq(violations_at(all, 0)->object, STR("(no name)")));
 	memset(lengthy, 'x', sizeof(lengthy) - 1);
 	v = seen(VIOLATION_write, lengthy);
-	cr_assert_not(violations_add(all, &v));
-	v.object.n--;
 	cr_assert(violations_add(all, &v));
-	cr_assert_eq(violations_dropped(all), 2);
+	cr_assert_eq(violations_observed(all), 2);
+	cr_assert_eq(violations_at(all, 1)->object.n, VIOLATION_OBJECT_MAX);
+	v.object.n--;
+	cr_assert_not(violations_add(all, &v), "the same, as far as it was kept");
+	cr_assert_eq(violations_dropped(all), 0);
 	violations_free(all);
 }
 
