@@ -12,6 +12,7 @@
 #include "backend/cgroup.h"
 #include "backend/list.h"
 #include "base/fd.h"
+#include "base/headcount.h"
 #include "base/path.h"
 #include "base/scratch.h"
 #include "run/inlet.h"
@@ -415,6 +416,8 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 
 	request.cgroup = group_for(a, caps, &request.limits);
 	request.limits.procs_alone = launch->own_users;
+	if (request.limits.procs && !launch->own_users)
+		request.limits.procs_beside = headcount();
 	if (request.limits.memory) {
 		request.places = memory_places(a, plan);
 		if (!request.places)

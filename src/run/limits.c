@@ -20,6 +20,8 @@
 #define SAMPLE_SHARE 4
 /* The kernel stops a fork bomb between two samples; the sample names it. */
 #define PROCS_SLACK 32
+/* Where the user's other processes count, these have to have room to become more. */
+#define PROCS_SLACK_BESIDE 128
 
 static void add(struct spawn_rlimit *list, size_t *n, int resource, uint64_t value)
 {
@@ -44,6 +46,9 @@ size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret)
 	}
 	if (limits->procs && limits->procs_alone)
 		add(ret, &n, RLIMIT_NPROC, limits->procs + PROCS_SLACK);
+	else if (limits->procs && limits->procs_beside)
+		add(ret, &n, RLIMIT_NPROC,
+		    limits->procs_beside + limits->procs + PROCS_SLACK_BESIDE);
 	return n;
 }
 
@@ -195,6 +200,8 @@ void run_start_limits(struct run *run)
 	run->timeout.fired = time_is_up;
 	run->sample.fired = take_sample;
 	run->timeout.data = run->sample.data = run;
+	if (limits->procs && !limits->procs_alone && !limits->procs_beside)
+		meter_go_first();
 	if (limits->timeout_ms)
 		loop_set_timer(run->loop, &run->timeout, limits->timeout_ms);
 	if (limits->memory || limits->procs || limits->cpu_ms)

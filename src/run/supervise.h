@@ -50,6 +50,7 @@ struct run_limits {
 	uint64_t memory;    /* bytes of the whole tree, sampled (meter.h) */
 	uint64_t procs;	    /* living processes and threads, sampled */
 	bool procs_alone;   /* nobody else's processes count for the kernel: it helps */
+	uint64_t procs_beside; /* that many of the user's count too; 0: not known */
 	uint64_t files;	    /* open descriptors of each process */
 	uint64_t file_size; /* bytes; beyond it SIGXFSZ */
 	uint64_t output;    /* bytes of what is captured, or shown on the terminal */

@@ -75,6 +75,23 @@ on_each_backend() {
 	ended procs --procs 20 -- bash -c 'f() { f | f & }; f; sleep 100'
 }
 
+@test "H74 where the user's other processes count, the kernel holds a bound, too" {
+	! is_root || skip "the kernel does not count root's"
+	local backend others most
+	for backend in landlock bwrap; do
+		FLAGS=(--backend $backend --fallback degrade)
+		run -0 cordon run -q "${FLAGS[@]}" true
+		others=$(ps -u "$(id -u)" -o nlwp= | awk '{ n += $1 } END { print n }')
+		run -0 --separate-stderr cordon run -q "${FLAGS[@]}" --procs 60 bash -c 'ulimit -u'
+		most=$output
+		[[ $most == [0-9]* ]] && [ "$most" -ge 188 ] && [ "$most" -le $((others + 400)) ] ||
+			fail "$backend: $most, with $others others"
+		run -0 --separate-stderr cordon run -q "${FLAGS[@]}" bash -c 'ulimit -u'
+		assert_equal "$output" "$(ulimit -u)"
+		ended procs --procs 20 -- bash -c 'f() { f | f & }; f; sleep 100'
+	done
+}
+
 @test "H74 threads are processes to the limit" {
 	free thread-bomb 300
 	ended procs --procs 60 -- "$ATTACK_PATH" thread-bomb 300
