@@ -350,10 +350,20 @@ static int add_options(struct arena *a, const struct bwrap_args *args, struct la
 	return *ret_number ? 0 : err_nomem(err, stage);
 }
 
-static bool can_step(const struct plan *plan)
+static bool is_script(const char *program)
 {
-	return wrapper_is_alone() && plan_find_op(plan, OP_PROC) &&
-	       (fd_is_pipe(STDIN_FILENO) || fd_is_pipe(STDOUT_FILENO));
+	autoclose int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[2];
+
+	return fd >= 0 && read(fd, start, 2) == 2 && memcmp(start, "#!", 2) == 0;
+}
+
+/* For a script because bubblewrap does not tell a missing interpreter from a boundary that
+ * could not be made. */
+static bool can_step(const struct launch_input *in)
+{
+	return wrapper_is_alone() && plan_find_op(in->plan, OP_PROC) &&
+	       (fd_is_pipe(STDIN_FILENO) || fd_is_pipe(STDOUT_FILENO) || is_script(in->program));
 }
 
 /* bubblewrap's two processes hold the standard streams until the end, and whoever is at the
@@ -410,7 +420,7 @@ static int build_argv(struct arena *a, const struct launch_input *in, struct bwr
 	argv[n++] = (char *)"--args";
 	argv[n++] = (char *)options;
 	argv[n++] = (char *)"--";
-	if (can_step(in->plan))
+	if (can_step(in))
 		r = add_step(a, launch, argv, &n, err);
 	if (r < 0)
 		return r;

@@ -210,6 +210,8 @@ in_private_mounts() {
 	run -127 cordon run -q --backend bwrap ./script < <(:)
 	assert_contains "cannot execute $WORKDIR/script: No such file or directory"
 	assert_contains "hint: the file is there: the interpreter in its #! line"
+	run -127 bash -c '"$0" run -q --backend bwrap ./script </dev/null >said' "$CORDON"
+	assert_contains "hint: the file is there: the interpreter in its #! line"
 	run -0 cordon run -q --backend bwrap ./text a b < <(:)
 	assert_output "runs: 2"
 	run -0 bash -c '"$0" run -q --backend bwrap ./text a b <&- >said; cat said' "$CORDON"
