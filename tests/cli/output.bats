@@ -215,3 +215,26 @@ EOF2
 	wait "$stranger"
 	assert_output $'170000\n0'
 }
+
+@test "a terminal that was stopped holds up no limit" {
+	local backend
+	for backend in native landlock bwrap; do
+		cordon run -q --backend $backend --fallback degrade true ||
+			must_or_skip "$backend does not work here"
+		run -0 python3 - "$CORDON" $backend <<'EOF'
+import pty, subprocess, sys, termios
+_, terminal = pty.openpty()
+termios.tcflow(terminal, termios.TCOOFF)
+run = subprocess.Popen(
+    [sys.argv[1], "run", "-q", "--backend", sys.argv[2], "--fallback", "degrade", "--output", "1M",
+     "--timeout", "500ms", "--", "sh", "-c", "yes | head -c 300000; sleep 60"],
+    stdin=subprocess.DEVNULL, stdout=terminal)
+try:
+    print(run.wait(20))
+except subprocess.TimeoutExpired:
+    run.kill()
+    print("waits")
+EOF
+		[ "${lines[-1]}" = 124 ] || fail "$backend" "$output"
+	done
+}
