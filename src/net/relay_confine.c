@@ -28,7 +28,6 @@ static const int allowed[] = {
 	__NR_read,
 	__NR_write,
 	__NR_close,
-	__NR_fcntl,
 	__NR_epoll_ctl,
 	__NR_epoll_pwait,
 	__NR_connect,

@@ -78,7 +78,8 @@ enum relay_asks {
 	RELAY_ASKS_RIGHT, /* for the name, or for none that can be seen */
 	RELAY_ASKS_WRONG,
 };
-/* Looks at what waits in the socket; *seen is 0 the first time. ret_other has room for
+/* Looks at what waits in the socket, for which a flow has begun: an urgent byte would be left
+ * out here otherwise and sent all the same. *seen is 0 the first time. ret_other has room for
  * HELLO_NAME_MAX + 1 and is "" where no name was found. */
 enum relay_asks relay_asks(int fd, const char *name, size_t *seen, char *ret_other);
 

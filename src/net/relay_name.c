@@ -33,19 +33,18 @@ static enum relay_asks judge(const uint8_t *bytes, size_t n, const char *name, c
 	case HELLO_BAD:
 		break;
 	}
+	/* What was read of it before is not what it asks for. */
+	ret_other[0] = '\0';
 	return RELAY_ASKS_WRONG;
 }
 
 enum relay_asks relay_asks(int fd, const char *name, size_t *seen, char *ret_other)
 {
-	static const int yes = 1;
 	static uint8_t bytes[AHEAD_MAX];
 	enum relay_asks answer;
 	ssize_t n;
 
 	ret_other[0] = '\0';
-	/* Otherwise an urgent byte would be left out here and sent all the same. */
-	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
 	n = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return RELAY_ASKS_LATER;

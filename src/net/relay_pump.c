@@ -124,7 +124,8 @@ void relay_flow_begin(struct relay_flow *flow, int from, int to)
 	static const int yes = 1;
 
 	*flow = (struct relay_flow){ .from = from, .to = to };
-	/* An urgent byte goes on as an ordinary one; otherwise it would be left out. */
+	/* An urgent byte goes on as an ordinary one; otherwise it would be left out, here and
+	 * where the name is looked at (relay_name.c). */
 	setsockopt(from, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
 }
 
