@@ -113,6 +113,20 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 		};
 }
 
+/* What the list covers was refused by the relay. */
+static void advise_listed(const struct explainer *e, const struct host *host,
+			  const struct verdict *verdict, struct violation_advice *ret)
+{
+	if (host->kind == HOST_NAME) {
+		ret->fix.why_not = "the name is listed; TLS asked for it in a connection to "
+				   "another";
+		return;
+	}
+	ret->rule = "a net does not stand for addresses of this machine, nor a wide one for "
+		    "private ones";
+	remedy_of_host(e, host, verdict->layer, &ret->fix);
+}
+
 static void advise_host(const struct explainer *e, const struct violation *v,
 			struct violation_advice *ret)
 {
@@ -120,11 +134,16 @@ static void advise_host(const struct explainer *e, const struct violation *v,
 	struct verdict verdict;
 	struct host host;
 
-	if (str_starts(v->object, STR("/")))
+	if (str_starts(v->object, STR("/"))) {
 		ret->fix = remedy_of_socket(e, v->object);
-	else if (host_parse_target(v->object, &host, &ignored) == 0 &&
-	    verdict_of_host(e, &host, &verdict, &ignored) == 0)
-		take(e, &verdict, ret);
+		return;
+	}
+	if (host_parse_target(v->object, &host, &ignored) < 0 ||
+	    verdict_of_host(e, &host, &verdict, &ignored) < 0)
+		return;
+	take(e, &verdict, ret);
+	if (verdict.allowed && v->source == VIOLATION_BY_relay)
+		advise_listed(e, &host, &verdict, ret);
 }
 
 static void advise(void *data, const struct violation *v, struct violation_advice *ret)

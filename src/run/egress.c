@@ -459,7 +459,7 @@ void egress_expect(struct egress *e, const struct request *call)
 
 /* --- the part ----------------------------------------------------------------------- */
 
-static void udp_refused(void *data, const uint8_t address[16], uint16_t port)
+static bool udp_refused(void *data, const uint8_t address[16], uint16_t port)
 {
 	const struct egress *e = data;
 	struct violation v = { .op = VIOLATION_send,
@@ -469,14 +469,17 @@ static void udp_refused(void *data, const uint8_t address[16], uint16_t port)
 	autobuf struct buf text = buf_make(TEXT);
 
 	memcpy(target.address, address, sizeof(target.address));
-	if (host_is_local(&target) ||
-	    (synthetic_is(address) && !set_name(egress_name(e, address), port, &target)))
-		return;
+	if (host_is_local(&target))
+		return false;
+	/* One that no name has got is told as it is. */
+	if (synthetic_is(address))
+		set_name(egress_name(e, address), port, &target);
 	/* Whoever may reach the host does so by TCP then. */
 	v.advisory = is_allowed(e, &target);
 	host_print(&text, &target);
 	v.object = buf_str(&text);
 	violations_add(run_violations(e->run), &v);
+	return true;
 }
 
 static int took(struct run_part *part, enum handover_kind kind, int fd, struct cordon_error *err)

@@ -203,7 +203,8 @@ static const char *const failures[RELAY_OUTCOME_COUNT] = {
 };
 
 /* What a proxy means, where it can be told. */
-static const char *failure_of(const struct relay_report *report)
+static const char *failure_of(const struct egress_connection *c,
+			      const struct relay_report *report)
 {
 	static const struct {
 		uint32_t status;
@@ -224,15 +225,19 @@ static const char *failure_of(const struct relay_report *report)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (report->outcome == RELAY_PROXY_NO && report->status == known[i].status)
 			return known[i].text;
+	if (report->outcome == RELAY_FORBIDDEN && c->to_address)
+		return "it is an address that only a policy which names it may give";
+	if (report->outcome == RELAY_OTHER_NAME && !report->other[0])
+		return "what TLS asked for could not be read";
 	return failures[report->outcome];
 }
 
 /* The address itself can be listed, so it is what the report names. */
-static void note_forbidden(struct egress_relay *r, const struct run_host *h,
+static void note_forbidden(struct egress_relay *r, const struct egress_connection *c,
 			   const struct relay_report *report)
 {
 	struct violation v = { .op = VIOLATION_connect, .source = VIOLATION_BY_relay };
-	struct host there = { .kind = HOST_ADDRESS, .prefix_bits = 128, .port = h->port };
+	struct host there = { .kind = HOST_ADDRESS, .prefix_bits = 128, .port = c->port };
 	autobuf struct buf text = buf_make(TEXT);
 
 	memcpy(there.address, report->address, sizeof(there.address));
@@ -243,7 +248,7 @@ static void note_forbidden(struct egress_relay *r, const struct run_host *h,
 
 /* The name that TLS asked for is what the command wanted; that it was connected to under
  * another is why it is told. A name that is none is not. */
-static void note_other(struct egress_relay *r, const struct run_host *h,
+static void note_other(struct egress_relay *r, const struct egress_connection *c,
 		       const struct relay_report *report)
 {
 	struct violation v = { .op = VIOLATION_connect, .source = VIOLATION_BY_relay };
@@ -254,7 +259,7 @@ static void note_other(struct egress_relay *r, const struct run_host *h,
 	if (!memchr(report->other, 0, sizeof(report->other)) ||
 	    host_parse_target(str_of(report->other), &wanted, &ignored) < 0 || wanted.port)
 		return;
-	wanted.port = h->port;
+	wanted.port = c->port;
 	host_print(&text, &wanted);
 	v.object = buf_str(&text);
 	violations_add(run_violations(r->run), &v);
@@ -274,11 +279,11 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 	h->sent += report->sent;
 	h->received += report->received;
 	h->duration_ms += loop_now() - c->since;
-	h->failure = failure_of(report);
+	h->failure = failure_of(c, report);
 	if (report->outcome == RELAY_FORBIDDEN && h != &r->published)
-		note_forbidden(r, h, report);
+		note_forbidden(r, c, report);
 	if (report->outcome == RELAY_OTHER_NAME && h != &r->published)
-		note_other(r, h, report);
+		note_other(r, c, report);
 	if (report->outcome == RELAY_SPENT && r->limited)
 		run_stop(r->run, RUN_CAUSE_traffic);
 	if (h != &r->published)
@@ -385,10 +390,15 @@ static bool send_request(int control, const struct relay_request *q, const int *
 	return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*q);
 }
 
-static void is_sent(struct egress_relay *r, uint32_t id, struct run_host *h)
+static void is_sent(struct egress_relay *r, const struct relay_request *q, struct run_host *h)
 {
-	r->first_free = r->connections[id].next_free;
-	r->connections[id] = (struct egress_connection){ .host = h, .since = loop_now() };
+	struct egress_connection *c = &r->connections[q->id];
+
+	r->first_free = c->next_free;
+	*c = (struct egress_connection){ .host = h,
+					 .port = q->target.port,
+					 .to_address = q->target.kind == HOST_ADDRESS,
+					 .since = loop_now() };
 	r->n_active++;
 }
 
@@ -414,7 +424,7 @@ enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t por
 	enum egress_relay_sent sent = try_send(r, &q, fds, six < 0 ? 2 : 3);
 
 	if (sent == EGRESS_RELAY_SENT)
-		is_sent(r, q.id, &r->published);
+		is_sent(r, &q, &r->published);
 	return sent;
 }
 
@@ -434,7 +444,7 @@ enum egress_relay_sent egress_relay_send(struct egress_relay *r, const struct ho
 		h->failure = failures[RELAY_NO_ROOM];
 		return sent;
 	}
-	is_sent(r, q.id, h);
+	is_sent(r, &q, h);
 	r->n_out++;
 	fd_close(fd);
 	return sent;

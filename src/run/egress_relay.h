@@ -14,6 +14,8 @@ struct run;
 /* A connection that the relay has. */
 struct egress_connection {
 	struct run_host *host; /* NULL: free */
+	uint16_t port;	       /* the host may be the one for all that do not fit */
+	bool to_address;       /* what was asked for is no name */
 	uint64_t since;
 	uint32_t next_free;
 };

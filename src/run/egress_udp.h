@@ -12,13 +12,13 @@
 #include "base/loop.h"
 
 struct egress_udp {
-	/* Called with each; IPv4 is ::ffff:a.b.c.d. */
-	void (*refused)(void *data, const uint8_t address[16], uint16_t port);
+	/* Called with each; IPv4 is ::ffff:a.b.c.d. False: it is nothing to be told. */
+	bool (*refused)(void *data, const uint8_t address[16], uint16_t port);
 	void *data;
 	/* Its own. */
 	struct loop *loop;
 	struct loop_watch four, six;
-	unsigned heard;
+	unsigned told;
 };
 
 void egress_udp_init(struct egress_udp *u);

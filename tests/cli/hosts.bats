@@ -413,6 +413,20 @@ u.send(b"x")
 	done
 }
 
+@test "UDP on its own loopback is not told, and leaves nothing else untold" {
+	in_python ok.test '
+for family, here in (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"):
+    for i in range(1500):
+        with socket.socket(family, socket.SOCK_DGRAM) as u:
+            u.sendto(b"x", (here, 9))
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.sendto(b"x", ("ok.test", 443))
+socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"x", ("ok.test", 444))
+# Where no name is.
+u.sendto(b"x", ("198.18.77.7", 445))'
+	assert_json '[.violations[].object] | sort == ["198.18.77.7:445", "ok.test:443", "ok.test:444"]'
+}
+
 @test "much UDP that is refused does not hold the run up" {
 	in_python ok.test '
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -556,6 +570,42 @@ assert get("ok.test") and get("ok.test", 8080) and refused("ok.test", 7000)'
 }
 
 # --- limits ------------------------------------------------------------------------------
+
+@test "an address that a listed net does not open is told with the flag that does" {
+	in_python 203.0.113.0/24,0.0.0.0/0 '
+assert refused("203.0.113.1", 8000) and refused("10.9.9.9", 8000)'
+	assert_json '.violations | map([.object, .fix.flags]) == [
+		["203.0.113.1:8000", "--allow-network=203.0.113.1:8000"],
+		["10.9.9.9:8000", "--allow-network=10.9.9.9:8000"]]'
+	assert_json '.violations[0].rule | contains("a net does not stand for")'
+	assert_json '.hosts[0].failure | contains("name leads") | not'
+}
+
+@test "after more hosts than are told apart a refusal still has its port" {
+	in_python ok.test,own.test '
+at = socket.gethostbyname("ok.test")
+for port in range(9000, 9300):
+    assert refused(at, port)
+assert refused("own.test", 8000)'
+	assert_json '.hosts | length == 256'
+	assert_json '[.violations[].object] == ["203.0.113.1:8000"]'
+}
+
+@test "what TLS asks for and cannot be read is refused, and no listed host is blamed" {
+	in_python ok.test '
+n = b"ok.test"
+e = struct.pack(">HHHBH", 0, len(n) + 5, len(n) + 3, 0, len(n)) + n
+e += e
+b = b"\3\3" + os.urandom(32) + b"\0\0\2\x13\1\1\0" + struct.pack(">H", len(e)) + e
+m = b"\1" + struct.pack(">I", len(b))[1:] + b
+s = socket.create_connection(("ok.test", 443), 20)
+s.sendall(b"\x16\3\1" + struct.pack(">H", len(m)) + m)
+try:
+    assert s.recv(1) == b""
+except ConnectionError:
+    pass'
+	assert_json '.violations == [] and (.hosts[0].failure | contains("could not be read"))'
+}
 
 @test "more connections at a time than the limit are refused, and this is said" {
 	FLAGS=(--connections 3)
