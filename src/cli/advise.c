@@ -167,7 +167,8 @@ static void advise(void *data, const struct violation *v, struct violation_advic
 		ret->fix.why_not =
 			v->advisory ? "UDP does not leave the sandbox, only TCP does; a program "
 				      "that then uses TCP, as with QUIC, lacks nothing"
-				    : "UDP does not leave the sandbox, only TCP does";
+				    : "UDP does not leave the sandbox, only TCP does; nothing but "
+				      "--allow-network, for all of the network, opens it";
 		return;
 	case VIOLATION_bind:
 	case VIOLATION_OP_COUNT:

@@ -350,6 +350,7 @@ static bool would_work(enum observed what, const char *path)
 	case OBSERVED_EXEC:
 		return stat(path, &st) == 0 && S_ISREG(st.st_mode) && permits(path, X_OK);
 	case OBSERVED_HOST:
+	case OBSERVED_SENDS:
 	case OBSERVED_SOCKET:
 	case OBSERVED_COUNT:
 		break;
@@ -529,13 +530,13 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 
 bool observe_judge(struct observer *o, const struct observed_object *found, struct violation *ret)
 {
-	bool connects = found->what == OBSERVED_HOST || found->what == OBSERVED_SOCKET;
+	bool sends = found->what == OBSERVED_SENDS, host = sends || found->what == OBSERVED_HOST;
 
 	ret->object = str_of(found->text);
-	if (!connects)
+	if (!host && found->what != OBSERVED_SOCKET)
 		return judge_path(o, found, ret);
-	ret->op = VIOLATION_connect;
-	if (found->what == OBSERVED_HOST)
+	ret->op = sends ? VIOLATION_send : VIOLATION_connect;
+	if (host)
 		return observe_judge_host(o, found->text);
 	ret->errnum = ECONNREFUSED;
 	return observer_covers_socket(o, ret->object);

@@ -36,6 +36,7 @@ enum observed {
 	OBSERVED_READ,
 	OBSERVED_EXEC,
 	OBSERVED_HOST,	 /* what it connects to is a host */
+	OBSERVED_SENDS,	 /* the same, for datagrams */
 	OBSERVED_SOCKET, /* what it connects to is covered */
 	OBSERVED_COUNT
 };

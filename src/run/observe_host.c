@@ -110,9 +110,13 @@ bool observe_host(struct observer *o, const struct request *q, struct observed_o
 	ret->what = OBSERVED_HOST;
 	if (target_read(tid, request_argument(q, q->row->path), &address, n) != 0)
 		return false;
-	return print_address(&address, ret->text)
-		       ? is_refused_host(o, ret->text)
-		       : look_at_service(o, tid, loopback_port(&address), ret);
+	if (!print_address(&address, ret->text))
+		return look_at_service(o, tid, loopback_port(&address), ret);
+	if (!is_refused_host(o, ret->text))
+		return false;
+	if (target_has_datagrams(&q->target, (int)request_argument(q, 0)))
+		ret->what = OBSERVED_SENDS;
+	return true;
 }
 
 bool observe_judge_host(const struct observer *o, const char *text)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -232,6 +233,25 @@ int target_open_descriptor(const struct target *target, int fd)
 	snprintf(what, sizeof(what), "fd/%d", fd);
 	r = open_of_target(target->tid, what);
 	return r == -ENOENT ? -EBADF : r;
+}
+
+/* O_EXCL is PIDFD_THREAD, of 6.9: before it only the first thread of a process has one. */
+static int open_pidfd(pid_t tid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, tid, O_EXCL);
+
+	return fd >= 0 || errno != EINVAL ? fd : (int)syscall(SYS_pidfd_open, tid, 0);
+}
+
+bool target_has_datagrams(const struct target *target, int fd)
+{
+	autoclose int process = open_pidfd(target->tid);
+	autoclose int socket = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	return socket >= 0 && getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+	       type == SOCK_DGRAM;
 }
 
 static int base_of(const struct target *target, int dirfd)

@@ -64,6 +64,8 @@ int target_open_cwd(const struct target *target);
 
 /* What one of its descriptors leads to, O_PATH, or -errno. */
 int target_open_descriptor(const struct target *target, int fd);
+/* Is it a socket for datagrams? False also where that cannot be known. */
+bool target_has_datagrams(const struct target *target, int fd);
 
 struct target_place {
 	int dir;		 /* O_PATH */

@@ -413,6 +413,29 @@ u.send(b"x")
 	done
 }
 
+refused_datagrams() {
+	in_python ok.test '
+import threading
+def ask(family, to):
+    u = socket.socket(family, socket.SOCK_DGRAM)
+    assert u.connect_ex(to) == errno.ENETUNREACH, to
+ask(socket.AF_INET, ("192.0.2.1", 53))
+ask(socket.AF_INET6, ("2001:db8::99", 53))
+t = threading.Thread(target=ask, args=(socket.AF_INET, ("192.0.2.2", 53)))
+t.start(); t.join()
+assert refused("192.0.2.1", 53)'
+	assert_json '.violations | map([.op, .object]) == [["send", "192.0.2.1:53"],
+		["send", "[2001:db8::99]:53"], ["send", "192.0.2.2:53"], ["connect", "192.0.2.1:53"]]'
+	# No flag for the one host would let it out.
+	assert_json '.violations[0] | .fix == null and (.reason | contains("only TCP does"))'
+}
+
+@test "UDP to an address that is not listed is told as UDP" {
+	refused_datagrams
+	FLAGS=(--protect exact)
+	refused_datagrams
+}
+
 @test "UDP on its own loopback is not told, and leaves nothing else untold" {
 	in_python ok.test '
 for family, here in (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"):
