@@ -346,11 +346,13 @@ void egress_relay_wake(struct egress_relay *r)
 		is_gone(r);
 }
 
-/* Could the command put another program in its place? Nobody confines what is started there. */
+/* Could the command put another program in its place? Nobody confines what is started there.
+ * A link on the way may be the command's to change; which one is not asked. */
 static bool may_be_replaced(const struct egress_relay *r)
 {
 	char *real = realpath(r->program, NULL);
-	bool safe = real && policy_decide(r->policy, str_of(real)).data != ACCESS_WRITE;
+	bool safe = real && strcmp(real, r->program) == 0 &&
+		    policy_decide(r->policy, str_of(real)).data != ACCESS_WRITE;
 
 	free(real);
 	return !safe;

@@ -799,4 +799,11 @@ except OSError:
 			getent hosts example.test'
 	assert_status 0
 	refute_file "$SCRATCH/escaped"
+	# Nor where it is a link that the command can replace, to what it cannot.
+	ln -sf "$(dirname "$CORDON")/cordon-relay" bin/cordon-relay
+	run ./bin/cordon run -q --allow-network=example.test -- sh -c '
+		cp evil bin/new && mv -f bin/new bin/cordon-relay && cmp evil bin/cordon-relay &&
+			getent hosts example.test'
+	assert_status 0
+	refute_file "$SCRATCH/escaped"
 }
