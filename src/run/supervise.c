@@ -315,6 +315,15 @@ static void take_streams(struct run *run)
 	buf_init(&run->capture.err.text, 0);
 }
 
+/* bubblewrap tells by its own status that a signal ended the command, as a shell does. */
+static enum run_cause cause_of_status(const struct run_request *q, int status)
+{
+	enum run_cause cause = q->wrappers > 1 ? run_cause_of_signal(&q->limits, status - 128)
+					       : RUN_CAUSE_exited;
+
+	return cause == RUN_CAUSE_signal ? RUN_CAUSE_exited : cause;
+}
+
 static void name_cause(struct run *run)
 {
 	struct run_result *r = &run->result;
@@ -335,7 +344,7 @@ static void name_cause(struct run *run)
 	else if (r->signal)
 		r->cause = run_cause_of_signal(&run->request->limits, r->signal);
 	else
-		r->cause = RUN_CAUSE_exited;
+		r->cause = cause_of_status(run->request, r->exit_code);
 }
 
 static void at_least(uint64_t *value, uint64_t seen)

@@ -225,7 +225,7 @@ ended_behind() {
 }
 
 @test "H76 a file that grows too large" {
-	ended file_size --file-size 1M -- "$ATTACK_PATH" fill-file 8 file
+	on_each_backend ended file_size --file-size 1M -- "$ATTACK_PATH" fill-file 8 file
 	[ "$(stat -c %s file)" -le $((1 << 20)) ] || fail "$(stat file)"
 }
 
