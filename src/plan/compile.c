@@ -220,6 +220,10 @@ static void emit_limits(struct compiler *c)
 		     policy->effective_lists[KEY_PUBLISH].items.n))
 			plan_emit_number(c, OP_LIMIT, name, policy_number(policy, keys[i]));
 	}
+	/* The profile's own is part of the private directories, where there are any. */
+	if (policy_number(policy, KEY_TMP_SIZE) && policy_number(policy, KEY_TMP) == TMP_PRIVATE &&
+	    policy->effective[KEY_TMP_SIZE].origin.source != SOURCE_PROFILE)
+		plan_emit_number(c, OP_LIMIT, STR("tmp_size"), policy_number(policy, KEY_TMP_SIZE));
 }
 
 static void emit_process(struct compiler *c)

@@ -167,3 +167,10 @@ no_more_namespaces() {
 	output=$(sed -n '/^{/,$p' <<<"$output")
 	assert_json '.backend == "native"'
 }
+
+@test "a size for /tmp is not claimed where there is no /tmp of its own" {
+	run --separate-stderr cordon run --backend landlock --fallback degrade --tmp-size 8M true
+	[[ $stderr == *"not enforced by landlock:"*"limits (REQUIRED)"* ]] || fail "$(outcome)"
+	run --separate-stderr cordon run --backend landlock --fallback degrade true
+	[[ $stderr != *limits* ]] || fail "$(outcome)"
+}

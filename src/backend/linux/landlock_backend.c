@@ -83,6 +83,11 @@ static bool landlock_enforces_op(const struct plan *plan, const struct op *op,
 		return !plan_find_op(plan, OP_SOCKET) || connects_by_broker(plan, caps);
 	if (op->kind == OP_CACHE)
 		return unmounted_cache(plan, op);
+	/* The directory that TMPDIR names lies on the host's disk; one that runs share is
+	 * counted when a run starts, as elsewhere. */
+	if (op->kind == OP_LIMIT)
+		return !str_eq(op->path, STR("tmp_size")) ||
+		       plan_find_op(plan, OP_SHARED_TMP);
 	/* Where no socket can be made nobody gets as far as naming a host. */
 	if (op->kind == OP_REPORT)
 		return listen_reports(op) && !plan_find_op(plan, OP_UNSHARE_NET);
