@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "cli/git_hints.h"
 #include "cli/remedy.h"
 
 /* Would the caller be let, without cordon? For what does not exist the directory it
@@ -96,6 +97,8 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 	take(e, &verdict, ret);
 	if (of_name && !verdict.allowed)
 		remedy_of_name(e, v->object, &ret->fix);
+	if (v->op == VIOLATION_write && !verdict.allowed)
+		git_hints_fix(e, v->object, &ret->fix);
 	if (v->directory)
 		remedy_makes_directory(e, v->object, &ret->fix);
 	if (v->source == VIOLATION_BY_kernel)

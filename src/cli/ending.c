@@ -19,6 +19,7 @@
 /* Hosts that were not reached; the result has them all. */
 #define FAILURES_SAID 5
 #define LOST_COUNTED 100
+#define WELL_LINES_MAX 3 /* about refusals, where the command succeeded */
 #define NOT_FOUND 127 /* what a shell says of a program */
 #define TEXT_MAX ((size_t)1 << 20)
 #define LOOK_MEMORY_MAX ((size_t)256 << 20)
@@ -361,16 +362,35 @@ static void say_unshown(const struct ending *e, const struct run_result *result)
 		out_note(e->o, "hint: %s is not shown inside; 'cordon explain' says why", b.p);
 }
 
+/* Of a command that succeeded all the same: programs try, and go on. */
+static void say_refused(const struct ending *e, const struct run_result *result)
+{
+	bool well = result->cause == RUN_CAUSE_exited && result->exit_code == 0;
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	struct summary_told told = e->told;
+	struct str line, rest;
+	size_t lines = 0;
+
+	violations_summary(&b, e->violations, &told, &e->advisor);
+	for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest); lines++)
+		if (!well || lines < WELL_LINES_MAX)
+			out_note(e->o, "%.*s", STR_ARG(line));
+	if (well && lines > WELL_LINES_MAX)
+		out_note(e->o,
+			 "%zu more like these, and the command succeeded all the same; 'cordon "
+			 "explain --last' has them",
+			 lines - WELL_LINES_MAX);
+}
+
 void ending_say(const struct ending *e, const struct run_result *result)
 {
 	autobuf struct buf b = buf_make(TEXT_MAX);
-	struct summary_told told = e->told;
 
 	/* An error has said it already. */
 	if (result->error.code || opts_given(e->o, OPTION_QUIET))
 		return;
 	if (!opts_given(e->o, OPTION_WATCH))
-		violations_summary(&b, e->violations, &told, &e->advisor);
+		say_refused(e, result);
 	print_failures(&b, result);
 	print_proxied(&b, result);
 	changes_print(&b, &e->changes);

@@ -14,4 +14,8 @@
 void git_hints_say(const struct explainer *e, const struct violations *violations,
 		   const struct run_result *result);
 
+/* A refused write of git's that leads to the next one: *ret becomes what all of them take. Left
+ * alone where it is none. */
+void git_hints_fix(const struct explainer *e, struct str object, struct fix *ret);
+
 #endif

@@ -402,6 +402,20 @@ void remedy_by_link(const struct explainer *e, enum policy_op op, struct str obj
 		*ret = fix;
 }
 
+bool remedy_of_several(const struct explainer *e, struct str object,
+		       const struct amendment *changes, size_t n, const char *note,
+		       struct fix *ret)
+{
+	struct fix fix = { 0 };
+
+	if (!try_path(e, POLICY_WRITE, object, str_of(changes[0].text), changes, n, MUST_COMPILE,
+		      &fix))
+		return false;
+	fix.note = note;
+	*ret = fix;
+	return true;
+}
+
 bool remedy_of_name(const struct explainer *e, struct str object, struct fix *ret)
 {
 	struct str above = path_parent(object);

@@ -34,6 +34,10 @@ void remedy_by_link(const struct explainer *e, enum policy_op op, struct str obj
 		    struct str link, struct fix *ret);
 /* The same fix where what is to be made first is a directory. */
 void remedy_makes_directory(const struct explainer *e, struct str object, struct fix *fix);
+/* These changes together, where they let the object be written; false: *ret is left alone. */
+bool remedy_of_several(const struct explainer *e, struct str object,
+		       const struct amendment *changes, size_t n, const char *note,
+		       struct fix *ret);
 /* What lets a name be taken away, moved or replaced where its directory is not to be written;
  * false, and *ret is left alone, where it is, or when nothing does. */
 bool remedy_of_name(const struct explainer *e, struct str object, struct fix *ret);

@@ -52,28 +52,96 @@ hinted() {
 	done
 }
 
-@test "what git needs is said as a whole, and suffices" {
+# follows COMMAND...: refused; then, with the flags of the first refusal and no others, not.
+follows() {
+	local fix
+	run --separate-stderr cordon run "${profile[@]}" --json -- "$@"
+	[ "$status" != 0 ] || fail "not refused" "$(outcome)"
+	fix=$(jq -r '.violations[0].fix.flags' <<<"$output")
+	# shellcheck disable=SC2086 # words
+	run -0 --separate-stderr cordon run "${profile[@]}" $fix -- "$@"
+	fixed=$fix
+}
+
+@test "what git needs is said as a whole, by fix and hint alike, and suffices" {
+	local profile=() fixed
 	git init -q
 	git commit -q --allow-empty -m first
 	mkdir "$HOME/new"
 	cd "$HOME/new"
 	hinted -- git init
-	[[ $hint = *"with all of --allow-write .git/hooks --allow-write .git/branches --allow-write .git/config" ]] ||
-		fail "$hint"
-	run -0 cordon run --allow-write .git/hooks --allow-write .git/branches \
-		--allow-write .git/config -- git init
+	[[ $hint = *"inside, with the flags above" ]] || fail "$hint"
+	rm -rf .git
+	follows git init
+	assert_equal "$fixed" "--allow-write $PWD/.git/hooks --allow-write $PWD/.git/branches --allow-write $PWD/.git/config"
 	git status
 
 	cd "$WORKDIR"
-	hinted -- git config --global user.email someone
-	[[ $hint = *"needs two: --allow-write ~,"*" --allow-write ~/.gitconfig;"* ]] || fail "$hint"
-	run -0 cordon run --allow-write "$HOME" --allow-write "$HOME/.gitconfig" -- \
-		git config --global user.email someone
+	git config --global user.name Me
+	follows git config --global user.email someone
+	assert_equal "$fixed" "--allow-write $HOME --allow-write $HOME/.gitconfig"
 
 	git init -q --bare "$HOME/other.git"
-	hinted -- git push "$HOME/other.git" HEAD
-	[[ $hint = *"--allow-write $HOME/other.git lets it"* ]] || fail "$hint"
-	run -0 cordon run --allow-write "$HOME/other.git" -- git push "$HOME/other.git" HEAD
+	follows git push "$HOME/other.git" HEAD
+	assert_equal "$fixed" "--allow-write $HOME/other.git"
+	run --separate-stderr cordon run -- git push "$HOME/other.git" HEAD:again
+	[[ $stderr != *hint* ]] || fail "said twice" "$(outcome)"
+}
+
+@test "strict: git commits with the one line that is said, who commits included" {
+	local profile=(-p strict) fixed
+	unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+	git config --global user.name Me
+	git config --global user.email me@example.com
+	git init -q
+	follows git commit -q --allow-empty -m first
+	assert_equal "$fixed" "--hidden-writes git --allow-read $HOME/.gitconfig"
+	hinted -p strict --hidden-writes git -- git commit -q --allow-empty -m second
+	[[ $hint = *"--allow-read $HOME/.gitconfig shows it" ]] || fail "$hint"
+	git worktree add -q "$HOME/linked"
+	cd "$HOME/linked"
+	hinted -p strict -- git status
+	[[ $hint = *"git reads it with --allow-read $WORKDIR/.git; commits take --profile moderate"* ]] ||
+		fail "$hint"
+	run -0 cordon run -q -p strict --allow-read "$WORKDIR/.git" -- git status
+	run -0 cordon run -q -p moderate -- git commit -q --allow-empty -m third
+}
+
+# allowed PROFILE OP COMMAND: refused; with what the refusal says, word by word, not.
+allowed() {
+	local first fix
+	output=$(cordon run -q -p "$1" --report all --json -- sh -c "$3" || true)
+	jq -e --arg op "$2" '.violations[0] | .op == $op' <<<"$output" >/dev/null ||
+		fail "not refused: $3" "$(outcome)"
+	first=$(jq -r '.violations[0].fix.first // "true"' <<<"$output")
+	fix=$(jq -r '.violations[0].fix.flags' <<<"$output")
+	bash -c "$first" || fail "$first"
+	output=$(bash -c "\"\$0\" run -q -p $1 --report all --json $fix -- sh -c \"\$1\"" \
+		"$CORDON" "$3" || true)
+	jq -e '.exit_code == 0 and .violations == []' <<<"$output" >/dev/null ||
+		fail "not allowed by $fix: $3" "$(outcome)"
+}
+
+@test "what would allow it, done as it says: fifteen kinds" {
+	mkdir -p "$HOME/.ssh" "$HOME/d" "$HOME/dir with blanks"
+	touch "$HOME/.ssh/key" "$HOME/f" "$HOME/d/old" "$HOME/d/moved" "$HOME/.profile"
+	cp "$(type -P true)" "$HOME/tool"
+	cp "$HOME/tool" here
+	allowed moderate read 'cat ~/.ssh/key'
+	allowed moderate write 'echo x >~/f'
+	allowed moderate write 'echo x >~/d/new'
+	allowed moderate write 'echo x >>~/.profile'
+	allowed moderate write 'echo x >>~/.bashrc'
+	allowed moderate write 'rm ~/d/old'
+	allowed moderate write 'mv ~/d/moved ~/d/there'
+	allowed moderate write 'chmod 600 ~/f'
+	allowed moderate write 'echo x >"$HOME/dir with blanks/new"'
+	allowed moderate write 'mkdir .vscode'
+	allowed moderate write 'echo x >.mcp.json'
+	allowed strict write 'echo x >.hidden'
+	allowed strict read 'cat ~/f'
+	allowed shell exec './here'
+	allowed strict exec '"$HOME/tool"'
 }
 
 @test "read and write of one path: which holds is said, and the fix suffices" {

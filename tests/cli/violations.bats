@@ -219,6 +219,18 @@ ctypes.CDLL(None).syscall(437, below, sys.argv[1].encode(), how, len(how))'
 	quiet_about hint
 }
 
+@test "a command that succeeds all the same: three lines, the rest counted, all on record" {
+	inside moderate 'for i in 1 2; do echo x >~/n$i; done 2>/dev/null; mkdir .vscode .claude .idea; true'
+	assert_success
+	[ "$(grep -c '^cordon: refused' <<<"$stderr")" = 3 ] || fail "lines" "$(outcome)"
+	sentence "more like these, and the command succeeded all the same; 'cordon explain --last' has them"
+	assert_json '.violations | length == 5'
+	run -0 cordon explain --last
+	assert_contains .idea
+	run -1 --separate-stderr cordon run -- sh -c 'echo x >~/n; mkdir .vscode .claude .idea; exit 1'
+	[ "$(grep -c '^cordon: refused' <<<"$stderr")" = 4 ] || fail "lines" "$(outcome)"
+}
+
 @test "the fix that is named works" {
 	inside moderate 'cat ~/.ssh/id_rsa'
 	run --separate-stderr bash -c "\"\$0\" run -q $(jq -r '.violations[] | select(.op == "read") | .fix.flags' <<<"$output") -- cat \"\$1\"" \

@@ -405,6 +405,19 @@ except OSError as e:
 	done
 }
 
+@test "H53 the listener is handed over under its own filter: every strength starts, and none waits" {
+	for backend in native landlock; do
+		for protect in guard exact off; do
+			for report in none output writes all; do
+				run -0 timeout 60 "$CORDON" run -q --backend $backend --fallback degrade \
+					--protect $protect --report $report -- true
+			done
+		done
+		run -0 timeout 60 "$CORDON" run -q --backend $backend --fallback degrade \
+			--on-violation kill -- true
+	done
+}
+
 @test "20,000 refusals, half of them of one name: the run lives, the report stays bounded" {
 	flooded -p moderate
 	flooded -p moderate --report all

@@ -83,6 +83,22 @@ Test(store, is_bounded)
 	violations_free(all);
 }
 
+Test(store, what_is_advisory_is_marked_in_json)
+{
+	struct violation v = { .op = VIOLATION_send,
+			       .source = VIOLATION_BY_kernel,
+			       .object = STR("example.com:443") };
+	json_t *plain = violation_to_json(&v, NULL), *marked;
+
+	v.advisory = true;
+	marked = violation_to_json(&v, NULL);
+	cr_assert(plain && marked);
+	cr_assert_null(json_object_get(plain, "advisory"));
+	cr_assert(json_is_true(json_object_get(marked, "advisory")));
+	json_decref(plain);
+	json_decref(marked);
+}
+
 Test(store, what_is_advisory_leaves_room_for_what_counts)
 {
 	struct violations *all = violations_new();
