@@ -13,7 +13,7 @@ SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false \
 	   -Dc_args=-fno-sanitize-recover=all -Dstatic=false
 NINJA    = ninja $(if $(JOBS),-j$(JOBS))
 
-.PHONY: all help run test asan fuzz bench soak cross oldkernel check install clean need-clang
+.PHONY: all help run test asan tsan fuzz bench soak cross oldkernel check install clean need-clang
 
 all: $(BUILD)/build.ninja	## build/cordon, fully static
 	@$(NINJA) -C $(BUILD)
@@ -35,6 +35,10 @@ test:	## install what is missing, build, and run every test
 asan: build-asan/build.ninja	## the tests under ASan and UBSan; leaks fail
 	@$(NINJA) -C build-asan
 	@tools/run-tests --no-user build-asan
+
+tsan: all build-tsan/build.ninja	## libcordon in a host of many threads, under TSan
+	@$(NINJA) -C build-tsan tests/lib/lib-host
+	@tests/lib/tsan $(BUILD) build-tsan
 
 fuzz: build-fuzz/build.ninja	## every fuzz harness for FUZZ_SECONDS (30)
 	@$(NINJA) -C build-fuzz fuzzers
@@ -66,7 +70,7 @@ install: all	## install below PREFIX (/usr/local), staged in DESTDIR
 	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C $(BUILD)
 
 clean:	## remove every build directory
-	@rm -rf build build-asan build-fuzz build-clang build-cross
+	@rm -rf build build-asan build-tsan build-fuzz build-clang build-cross
 
 # meson writes build.ninja last, so an interrupted setup is begun again.
 $(BUILD)/build.ninja:
@@ -78,6 +82,12 @@ $(BUILD)/build.ninja:
 build-asan/build.ninja: | need-clang
 	@tools/deps --check test
 	@CC=clang meson setup build-asan $(SANITIZE) $(MESON_FLAGS)
+
+# See tests/lib/tsan.
+build-tsan/build.ninja:
+	@tools/deps --check test
+	@meson setup build-tsan -Db_sanitize=thread -Db_lundef=false -Dstatic=false \
+		-Dc_args='-Dclone=__clone -Dsigaction=__sigaction' $(MESON_FLAGS)
 
 build-fuzz/build.ninja: | need-clang
 	@CC=clang meson setup build-fuzz -Dfuzz=true $(MESON_FLAGS)

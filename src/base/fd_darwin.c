@@ -35,6 +35,9 @@ int fd_pair(int ends[2])
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
 		return -errno;
 	close_on_exec(ends);
+	/* Older systems do not know MSG_NOSIGNAL. */
+	setsockopt(ends[0], SOL_SOCKET, SO_NOSIGPIPE, &(int){ 1 }, sizeof(int));
+	setsockopt(ends[1], SOL_SOCKET, SO_NOSIGPIPE, &(int){ 1 }, sizeof(int));
 	return 0;
 }
 

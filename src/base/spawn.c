@@ -17,6 +17,8 @@
 #include "base/fd.h"
 #include "base/path.h"
 
+#define OUTCOME_PATIENCE_MS 1000
+
 int spawn_sane_stdio(struct cordon_error *err)
 {
 	for (int fd = 0; fd <= 2; fd++) {
@@ -111,12 +113,17 @@ static void close_pipes(struct spawn_pipes *p)
 	fd_close(&p->go_write);
 }
 
-/* By now it has been executed or has said why not. The end of the pipe is not waited for:
- * another thread may have made a process meanwhile that holds it open. */
+/* By now it has been executed or has said why not, unless it had to be watched first. The end
+ * of the pipe is not waited for without limit: another thread may have made a process
+ * meanwhile that holds it open. */
 static int detached_outcome(struct spawned *s, struct cordon_error *err)
 {
-	int outcome = spawn_check(s, err);
+	struct pollfd known = { .fd = s->error_fd, .events = POLLIN };
+	int outcome;
 
+	if (spawn_child_waits)
+		poll(&known, 1, OUTCOME_PATIENCE_MS);
+	outcome = spawn_check(s, err);
 	fd_close(&s->error_fd);
 	if (outcome < 0) {
 		spawn_reap_orphan(s->pidfd);
@@ -148,6 +155,7 @@ int spawn_start(const struct spawn_request *r, struct spawned *ret,
 	if (failed)
 		return failed;
 	s.error_fd = steal_fd(&pipes.error_read);
+	fd_close(&pipes.error_write);
 	if (r->detached)
 		failed = detached_outcome(&s, err);
 	if (!failed)

@@ -86,7 +86,8 @@ struct spawn_request {
 	bool die_with_parent; /* SIGKILL when the thread that started it ends; not on macOS */
 	/* Not a child of the caller, who therefore gets no SIGCHLD and no status: for a
 	 * library, whose host may reap every child there is. Only for what does nothing but
-	 * execute, and on Linux. The outcome is known when spawn_start returns. */
+	 * execute. The outcome is known when spawn_start returns. On macOS a process that ends
+	 * at once is the caller's child, with its SIGCHLD. */
 	bool detached;
 
 	/* Handlers become the default action and what is ignored stays ignored,

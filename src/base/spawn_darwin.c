@@ -2,7 +2,8 @@
 /*
  * Processes by fork, each watched by a kqueue of its own, which is readable when the
  * process has ended. A process that has ended cannot be watched any more, so it waits until
- * it is. Nobody else reaps our children: until we do, a pid is theirs.
+ * it is. Nobody else reaps our children: until we do, a pid is theirs. (In a host of libcordon
+ * somebody may; what is started detached is nobody's child, and never sent a signal.)
  *
  * Nothing ends the child with its parent: spawn_child_bind has nothing to offer.
  */
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <sys/event.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -21,14 +23,53 @@
 
 const bool spawn_child_waits = true;
 
-pid_t spawn_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
-		 const sigset_t *mask, struct spawned *s)
+/* Between the caller and what is started: says who that is and ends at once, so that the
+ * other one is launchd's. */
+CHILD_SAFE static void be_in_the_middle(const struct spawn_request *r,
+					const struct spawn_pipes *pipes, const sigset_t *mask,
+					int tell)
 {
 	pid_t pid = fork();
 
 	if (pid == 0)
 		spawn_child_main(r, pipes, mask);
+	_exit(write(tell, &pid, sizeof(pid)) != (ssize_t)sizeof(pid));
+}
+
+/* A child cannot be made without a signal at its end here. Who reaps every child may take the
+ * one in the middle from us, which is as good. */
+static pid_t fork_detached(const struct spawn_request *r, const struct spawn_pipes *pipes,
+			   const sigset_t *mask)
+{
+	autoclose int told = -1;
+	autoclose int tell = -1;
+	pid_t middle, pid = -1;
+	int failed = fd_pipe(&told, &tell);
+
+	middle = failed ? -1 : fork();
+	if (middle == 0)
+		be_in_the_middle(r, pipes, mask, tell);
+	if (middle < 0)
+		return -1;
+	while (read(told, &pid, sizeof(pid)) < 0 && errno == EINTR)
+		;
+	while (waitpid(middle, NULL, 0) < 0 && errno == EINTR)
+		;
+	errno = EAGAIN;
+	return pid;
+}
+
+pid_t spawn_fork(const struct spawn_request *r, const struct spawn_pipes *pipes,
+		 const sigset_t *mask, struct spawned *s)
+{
+	pid_t pid;
+
 	s->in_cgroup = false;
+	if (r->detached)
+		return fork_detached(r, pipes, mask);
+	pid = fork();
+	if (pid == 0)
+		spawn_child_main(r, pipes, mask);
 	return pid;
 }
 
@@ -59,13 +100,13 @@ int spawn_signal(const struct spawned *s, int sig)
 	return kill(s->pid, sig);
 }
 
-/* Nothing is started detached. */
+/* Orphans are launchd's. */
 void spawn_reap_orphan(int pidfd)
 {
 	(void)pidfd;
 }
 
-/* libcordon, which would hand one over, is not for this system. */
+/* A kqueue is not handed over. */
 bool spawn_is_pidfd(int fd)
 {
 	(void)fd;

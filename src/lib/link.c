@@ -6,15 +6,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/num.h"
 #include "base/spawn.h"
+#include "lib/watch.h"
 
 #define stage "supervisor"
 #define PROGRAM_MEMORY_MAX ((size_t)64 << 10)
@@ -42,18 +40,19 @@ static void close_ends(struct ends *e)
 
 static int open_ends(struct ends *e, struct cordon_error *err)
 {
-	int pair[2];
+	int pair[2], failed = fd_pair(pair);
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
-		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot create a socket");
+	if (failed)
+		return err_set(err, CORDON_E_SYSTEM, -failed, stage, "cannot create a socket");
 	e->ours = pair[0];
 	e->theirs = pair[1];
+	if (fcntl(e->ours, F_SETFL, O_NONBLOCK) < 0)
+		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot use the socket");
 	e->nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	e->nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (e->nothing < 0 || e->nowhere < 0)
 		return err_set(err, CORDON_E_IO, errno, stage, "/dev/null");
-	/* Where it is not to be had the end of the socket has to do. */
-	e->life = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	e->life = watch_own_life();
 	return 0;
 }
 
@@ -89,17 +88,6 @@ static int start(const struct cordon_policy *policy, const struct ends *e, int s
 	if (!failed)
 		ret->process = spawned.pidfd;
 	return failed;
-}
-
-static int watch_both(struct link *link, struct cordon_error *err)
-{
-	struct epoll_event readable = { .events = EPOLLIN };
-
-	link->both = epoll_create1(EPOLL_CLOEXEC);
-	if (link->both < 0 || epoll_ctl(link->both, EPOLL_CTL_ADD, link->socket, &readable) < 0 ||
-	    epoll_ctl(link->both, EPOLL_CTL_ADD, link->process, &readable) < 0)
-		return err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot watch the supervisor");
-	return 0;
 }
 
 /* False when it would have had to wait too long. What ended already may have said why:
@@ -157,8 +145,8 @@ int link_open(const struct cordon_policy *policy, const struct buf *words, int s
 		failed = start(policy, &ends, stdin_fd, &link, err);
 	link.socket = steal_fd(&ends.ours);
 	fd_close(&ends.theirs);
-	if (!failed)
-		failed = watch_both(&link, err);
+	if (!failed && (link.both = watch_both(link.socket, link.process)) < 0)
+		failed = err_set(err, CORDON_E_SYSTEM, errno, stage, "cannot watch the supervisor");
 	if (!failed)
 		failed = send_frame(&link, FRAME_request, buf_str(words), err);
 	if (failed)
@@ -168,20 +156,11 @@ int link_open(const struct cordon_policy *policy, const struct buf *words, int s
 	return failed;
 }
 
-/* It is ours to wait for only where the caller adopts orphans, as a first process does. */
-static void reap(int process)
-{
-	siginfo_t info;
-
-	if (process >= 0)
-		waitid(P_PIDFD, (id_t)process, &info, WEXITED | WNOHANG | __WALL);
-}
-
 void link_close(struct link *link)
 {
 	if (!link->in.p)
 		return;
-	reap(link->process);
+	watch_reap(link->process);
 	fd_close(&link->socket);
 	fd_close(&link->process);
 	fd_close(&link->both);
@@ -204,11 +183,10 @@ static void drop_taken(struct link *link)
 	link->taken = 0;
 }
 
-/* The process is yet to end; its socket would only be readable without end. Taken out by
- * name, for whoever was forked meanwhile may hold a copy. */
+/* The process is yet to end; its socket would only be readable without end. */
 static void end_socket(struct link *link)
 {
-	epoll_ctl(link->both, EPOLL_CTL_DEL, link->socket, NULL);
+	watch_forget(link->both, link->socket);
 	fd_close(&link->socket);
 }
 

@@ -20,10 +20,11 @@
 
 static bool is_shared_library(struct str path)
 {
-	struct str dir = path_parent(path);
+	struct str name = str_skip(path, path_parent(path).n);
 
 	return path.n && path.p[0] == '/' &&
-	       str_starts(str_skip(path, dir.n), STR("/libcordon.so"));
+	       (str_starts(name, STR("/libcordon.so")) ||
+		(str_starts(name, STR("/libcordon.")) && str_ends(name, STR(".dylib"))));
 }
 
 static const char *beside(struct arena *a)

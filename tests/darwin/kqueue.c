@@ -131,8 +131,10 @@ static int change_process(int queue, const struct kevent *c)
 {
 	struct knote *k = find(&queues[queue], c->ident, EVFILT_PROC, true);
 	siginfo_t info = { 0 };
+	int r = waitid(P_PID, (id_t)c->ident, &info, WEXITED | WNOHANG | WNOWAIT);
 
-	if (waitid(P_PID, (id_t)c->ident, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid) {
+	/* That of another may be watched, too. */
+	if ((r < 0 && errno != ECHILD) || info.si_pid) {
 		errno = ESRCH;
 		return -1;
 	}

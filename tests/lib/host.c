@@ -273,6 +273,9 @@ int main(int argc, char **argv)
 		return 2;
 	wall = argc > 2 && strcmp(argv[2], "wall") == 0;
 	policy = cordon_policy_new("moderate");
+#ifdef PROGRAM
+	cordon_policy_program(policy, PROGRAM);
+#endif
 	cordon_policy_timeout(policy, 120000);
 	prepare_signals();
 	look(&before);
