@@ -157,9 +157,10 @@ int call_take_umask(struct call *c)
 	bool settled = is_settled(c->broker);
 	bool known = settled && k->umask >= 0 && is_there(c, k);
 	int mask = known ? k->umask : read_umask(call_number(c));
+	int r = mask < 0 ? mask : call_check(c);
 
-	if (mask < 0)
-		return mask;
+	if (r < 0)
+		return r;
 	if (settled && k->proc >= 0)
 		k->umask = mask;
 	if (mask != c->broker->umask)

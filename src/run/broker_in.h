@@ -249,7 +249,7 @@ void broker_changes_umask(struct broker *b, pid_t tid, int mask);
 /* A copy of the caller's descriptor, or -errno. Whose it was is known after call_check, where
  * the caller called for the first time. */
 int call_take_fd(struct call *c, int fd);
-/* Makes the broker's umask the caller's: 0 or -errno. */
+/* Makes the broker's umask the caller's, which waits still then: 0 or -errno. */
 int call_take_umask(struct call *c);
 /* Of the caller: its session and controlling terminal as /proc/PID/stat has them. */
 int call_session(struct call *c, int *ret_session, unsigned *ret_tty);

@@ -112,7 +112,7 @@ static int check_length(struct call *c, int fd, uint64_t length)
 	if (prlimit(call_number(c), RLIMIT_FSIZE, NULL, &limit) < 0)
 		return -EACCES;
 	if (limit.rlim_cur == RLIM_INFINITY || length <= limit.rlim_cur)
-		return 0;
+		return call_check(c);
 	if (call_check(c) == 0)
 		kill(c->target.tid, SIGXFSZ);
 	return -EFBIG;

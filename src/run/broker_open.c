@@ -230,10 +230,8 @@ static int judge(struct call *c, const struct opening *q)
 
 static int64_t act(struct call *c, const struct opening *q)
 {
-	int r = call_check(c);
+	int r = q->flags & (O_CREAT | UNNAMED) ? call_take_umask(c) : call_check(c);
 
-	if (r == 0 && q->flags & (O_CREAT | UNNAMED))
-		r = call_take_umask(c);
 	if (r < 0)
 		return r;
 	if (is_tty_alias(&q->object))

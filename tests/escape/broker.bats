@@ -374,6 +374,35 @@ for i in range(600):
 }
 
 # Files that are made in a row are made in the directory that is there, each of them.
+# Soon enough that it would be, if only the time counted.
+@test "a directory that the host moves between two calls is not used again" {
+	run -0 timeout 60 /usr/bin/python3 -c '
+import os, subprocess, sys
+inside = """
+import sys
+for line in sys.stdin:
+    open("a/one" + line.strip(), "w").close()
+    print(flush=True)
+    sys.stdin.readline()
+    open("a/two" + line.strip(), "w").close()
+    print(flush=True)
+"""
+os.mkdir("a")
+run = subprocess.Popen(sys.argv[1:] + ["/usr/bin/python3", "-c", inside], stdin=subprocess.PIPE,
+                       stdout=subprocess.PIPE, text=True, bufsize=1)
+for i in range(100):
+    run.stdin.write(f"{i}\n")
+    run.stdout.readline()
+    os.rename("a", f"b{i}")
+    os.mkdir("a")
+    run.stdin.write("go\n")
+    run.stdout.readline()
+    assert os.listdir("a") == [f"two{i}"], os.listdir("a")
+    os.unlink(f"a/two{i}")
+run.stdin.close()
+sys.exit(run.wait())' "$CORDON" run -q -p strict --
+}
+
 @test "a directory that is moved, removed, closed or left between two calls is not used again" {
 	mkdir -p deep/.dir moving
 	run -0 cordon run -q -p strict -- /usr/bin/python3 -c '
@@ -531,6 +560,14 @@ broker_of() {
 	assert_equal "$status" 125
 	output=$(cat "$SCRATCH/result")
 	assert_json '.cause == "setup" and (.error.message | contains("broker"))'
+}
+
+@test "H48 a caller that is killed at any moment of its call: nothing more is done for it" {
+	is_root || skip "only root traces the broker"
+	mkdir midway
+	cd midway
+	run -0 timeout 120 /usr/bin/python3 "$BATS_TEST_DIRNAME/midway.py" "$CORDON" run -q -p strict --
+	assert_contains "killed "
 }
 
 # What is promised and cannot be kept is refused, whoever asked for it.
