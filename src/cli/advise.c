@@ -121,8 +121,10 @@ static void advise_listed(const struct explainer *e, const struct host *host,
 			  const struct verdict *verdict, struct violation_advice *ret)
 {
 	if (host->kind == HOST_NAME) {
-		ret->fix.why_not = "the name is listed; TLS asked for it in a connection to "
-				   "another";
+		*ret = (struct violation_advice){
+			.fix.why_not = "the host is listed; what TLS asked for is not the name "
+				       "that was connected to, or cannot be read",
+		};
 		return;
 	}
 	ret->rule = "a net does not stand for addresses of this machine, nor a wide one for "

@@ -246,8 +246,18 @@ static void note_forbidden(struct egress_relay *r, const struct egress_connectio
 	violations_add(run_violations(r->run), &v);
 }
 
-/* The name that TLS asked for is what the command wanted; that it was connected to under
- * another is why it is told. A name that is none is not. */
+/* The name that TLS asked for; false: it is none. */
+static bool read_other(const struct relay_report *report, struct host *ret)
+{
+	struct cordon_error ignored;
+
+	return memchr(report->other, 0, sizeof(report->other)) &&
+	       host_parse_target(str_of(report->other), ret, &ignored) == 0 && !ret->port &&
+	       ret->kind == HOST_NAME;
+}
+
+/* That name is what the command wanted; that it was connected to under another is why it is
+ * told. Where there is none, what was connected to is told. */
 static void note_other(struct egress_relay *r, const struct egress_connection *c,
 		       const struct relay_report *report)
 {
@@ -256,8 +266,8 @@ static void note_other(struct egress_relay *r, const struct egress_connection *c
 	struct cordon_error ignored;
 	struct host wanted;
 
-	if (!memchr(report->other, 0, sizeof(report->other)) ||
-	    host_parse_target(str_of(report->other), &wanted, &ignored) < 0 || wanted.port)
+	if (!read_other(report, &wanted) &&
+	    (!c->host->host || host_parse_target(str_of(c->host->host), &wanted, &ignored) < 0))
 		return;
 	wanted.port = c->port;
 	host_print(&text, &wanted);

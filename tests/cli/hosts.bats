@@ -70,7 +70,8 @@ try:
     assert s.recv(1) != b"\x16"
 except ConnectionError:
     pass'
-	assert_json '[.violations[].object] == ["fr.test:443"]'
+	# The latter where no name could be read.
+	assert_json '[.violations[].object] == ["fr.test:443", "ok.test:443"]'
 	# What is not TLS, and where the server speaks first, goes on as it is.
 	in_python ok.test 'assert get("ok.test")'
 }
@@ -614,20 +615,25 @@ assert refused("own.test", 8000)'
 	assert_json '[.violations[].object] == ["203.0.113.1:8000"]'
 }
 
-@test "what TLS asks for and cannot be read is refused, and no listed host is blamed" {
-	in_python ok.test '
-n = b"ok.test"
-e = struct.pack(">HHHBH", 0, len(n) + 5, len(n) + 3, 0, len(n)) + n
-e += e
-b = b"\3\3" + os.urandom(32) + b"\0\0\2\x13\1\1\0" + struct.pack(">H", len(e)) + e
-m = b"\1" + struct.pack(">I", len(b))[1:] + b
-s = socket.create_connection(("ok.test", 443), 20)
-s.sendall(b"\x16\3\1" + struct.pack(">H", len(m)) + m)
-try:
-    assert s.recv(1) == b""
-except ConnectionError:
-    pass'
-	assert_json '.violations == [] and (.hosts[0].failure | contains("could not be read"))'
+@test "what TLS asks for and is no name is refused and told, and counts, with no flag" {
+	FLAGS=(--on-violation fail)
+	in_python ok.test,203.0.113.10 '
+def ask(*names):
+    e = b"".join(struct.pack(">HHHBH", 0, len(n) + 5, len(n) + 3, 0, len(n)) + n for n in names)
+    b = b"\3\3" + os.urandom(32) + b"\0\0\2\x13\1\1\0" + struct.pack(">H", len(e)) + e
+    m = b"\1" + struct.pack(">I", len(b))[1:] + b
+    s = socket.create_connection(("ok.test", 443), 20)
+    s.sendall(b"\x16\3\1" + struct.pack(">H", len(m)) + m)
+    try:
+        assert s.recv(1) == b"", names
+    except ConnectionError:
+        pass
+ask(b"ok.test", b"ok.test")
+ask(b"evil.test:99")
+ask(b"[::1]")'
+	[ "$status" -eq 125 ] || fail "does not count" "$(outcome)"
+	assert_json '.violations | map([.object, .count, .rule, .fix]) == [["ok.test:443", 3, null, null]]'
+	assert_json '.violations[0].reason | contains("the host is listed; what TLS asked for")'
 }
 
 @test "more connections at a time than the limit are refused, and this is said" {
