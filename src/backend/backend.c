@@ -42,6 +42,7 @@ void launch_init(struct launch *launch)
 		.status_fd = -1,
 		.handover_fd = -1,
 		.stop_fd = -1,
+		.began_fd = -1,
 		.ruleset_fd = -1,
 		.filled_fd = -1,
 		.heard = -1,
@@ -56,6 +57,7 @@ void launch_close(struct launch *launch)
 	fd_close(&launch->status_fd);
 	fd_close(&launch->handover_fd);
 	fd_close(&launch->stop_fd);
+	fd_close(&launch->began_fd);
 	fd_close(&launch->ruleset_fd);
 	fd_close(&launch->filled_fd);
 	if (launch->companion) {

@@ -46,9 +46,12 @@ struct launch {
 	int handover_inside;	/* the other end's number in the child */
 	unsigned hands_over;	/* HANDOVER_BIT(...): what will come over it */
 	bool carries_input;	/* standard input that is a file comes through a pipe */
-	/* Numbers in the child at which standard input and output go where they are pipes, and
-	 * /dev/null stands in their places; 0: they stay. The descriptors are in fds. */
+	/* Its own processes keep the standard streams until the end, but for those that go to
+	 * other numbers in the child, while /dev/null stands in their places; 0: it stays. The
+	 * descriptors are in fds. A byte comes from began_fd when all are where they belong. */
+	bool keeps_streams;
 	int moved_streams[2];
+	int began_fd;		/* -1: nothing comes */
 	bool bare_streams;	/* the other standard streams keep the host's mounts */
 	bool brokered;		/* listener and namespaces are for a broker */
 	struct launch_companion *companion; /* the broker is made by the child; NULL: it is not */
@@ -81,6 +84,7 @@ struct launch_input {
 	const char *program;
 	char *const *argv;
 	unsigned terminal;	/* which of the standard streams are a terminal */
+	unsigned piped;		/* which are pipes whose other end may wait for the command */
 	struct spawn_ahead *ahead;	/* of backend_ahead, or NULL */
 	bool strictly;		/* every refused change is to be seen, whatever that takes */
 };

@@ -19,6 +19,9 @@
 #define OPTIONS_BYTES_MAX ((size_t)64 << 20)
 /* What bubblewrap writes about one run is far below this. */
 #define STATUS_BYTES_MAX 4096
+/* Beside options and command: argv[0], two options with their values, "--", the step's, NULL. */
+#define STEP_WORDS 6
+#define OWN_WORDS (7 + STEP_WORDS)
 /* The placeholder of a descriptor's number in an option. */
 #define FD_SLOT "FD"
 
@@ -103,6 +106,12 @@ static void add_root(struct writer *w, const struct op *op)
 	add3(w, op->number ? "--bind" : "--ro-bind", STR("/"), STR("/"));
 }
 
+/* What no rule names may be gone by then. */
+static void add_readable(struct writer *w, const struct op *op)
+{
+	add3(w, op->found ? "--ro-bind-try" : "--ro-bind", op->source, op->path);
+}
+
 static void add_hidden_file(struct writer *w, const struct op *op)
 {
 	add_empty_file(w, op->path);
@@ -145,7 +154,7 @@ static const struct {
 	[OP_DEV] = { "--dev", WITH_PATH },
 	[OP_CHDIR] = { "--chdir", WITH_PATH },
 	[OP_SYMLINK] = { "--symlink", WITH_BOTH },
-	[OP_BIND_RO] = { "--ro-bind", WITH_BOTH },
+	[OP_BIND_RO] = { .add = add_readable },
 	[OP_BIND_RW] = { "--bind", WITH_BOTH },
 	[OP_CACHE] = { "--bind", WITH_BOTH },
 	[OP_SHARED_TMP] = { "--bind", WITH_BOTH },
@@ -183,19 +192,35 @@ static void seal(struct writer *w, const struct plan *plan)
 			add2(w, "--remount-ro", op->path);
 }
 
-int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *ret,
-		  struct cordon_error *err)
+/* `leaves_out` says what need not be done here and now; NULL: everything is. */
+static int write_options(struct arena *a, const struct plan *plan,
+			 bool (*leaves_out)(const struct op *op), struct bwrap_args *ret,
+			 struct cordon_error *err)
 {
 	struct bwrap_args args = { 0 };
 	struct writer w = { .arena = a, .args = &args };
 
 	vec_each(op, &plan->ops)
-		add_op(&w, op);
+		if (!leaves_out || !leaves_out(op))
+			add_op(&w, op);
 	seal(&w, plan);
 	if (w.failed)
 		return err_nomem(err, stage);
 	*ret = args;
 	return 0;
+}
+
+int bwrap_options(struct arena *a, const struct plan *plan, struct bwrap_args *ret,
+		  struct cordon_error *err)
+{
+	return write_options(a, plan, NULL, ret, err);
+}
+
+/* A socket that bubblewrap could not find: it would end over that. */
+static bool needs_no_cover(const struct op *op)
+{
+	return op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET &&
+	       (access(op->path.p, F_OK) < 0 || !wrapper_reaches(op->path));
 }
 
 /* Sockets without a path belong to the network namespace. */
@@ -324,7 +349,7 @@ static size_t count(char *const *argv)
 
 static int check_count(const struct bwrap_args *args, size_t command, struct cordon_error *err)
 {
-	size_t total = args->options.n + command + 13;
+	size_t total = args->options.n + command + OWN_WORDS;
 
 	if (total <= BWRAP_ARGS_MAX)
 		return 0;
@@ -358,41 +383,62 @@ static bool is_script(const char *program)
 	return fd >= 0 && read(fd, start, 2) == 2 && memcmp(start, "#!", 2) == 0;
 }
 
-/* For a script because bubblewrap does not tell a missing interpreter from a boundary that
- * could not be made. */
-static bool can_step(const struct launch_input *in)
+/* Pipes need it; and scripts, because bubblewrap does not tell a missing interpreter from a
+ * boundary that could not be made. It is found by descriptor, and must run where no library is. */
+static bool needs_step(const struct launch_input *in)
 {
 	return wrapper_is_alone() && plan_find_op(in->plan, OP_PROC) &&
-	       (fd_is_pipe(STDIN_FILENO) || fd_is_pipe(STDOUT_FILENO) || is_script(in->program));
+	       (in->piped || is_script(in->program));
+}
+
+/* Opens what is there for the launch to hand over; its number in the child. */
+static int add_opened(struct launch *launch, const char *path, int flags, struct cordon_error *err)
+{
+	int fd = open(path, flags | O_CLOEXEC);
+
+	return fd < 0 ? err_set(err, CORDON_E_SYSTEM, errno, stage, "open %s", path)
+		      : launch_add_fd(launch, fd, err);
+}
+
+/* A place for each stream that is moved, where it begins with /dev/null. */
+static int add_places(struct launch *launch, unsigned piped, struct cordon_error *err)
+{
+	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++) {
+		int r = piped & 1u << fd ? add_opened(launch, "/dev/null", O_RDWR, err) : 0;
+
+		if (r < 0)
+			return r;
+		launch->moved_streams[fd] = r;
+	}
+	return 0;
+}
+
+static int add_began(struct launch *launch, struct cordon_error *err)
+{
+	int end, r = fd_pipe(&launch->began_fd, &end);
+
+	return r < 0 ? err_set(err, CORDON_E_SYSTEM, -r, stage, "make a pipe")
+		     : launch_add_fd(launch, end, err);
 }
 
 /* bubblewrap's two processes hold the standard streams until the end, and whoever is at the
  * other end of a pipe waits for that. Other descriptors they let go. So pipes come to the
  * command as such, and this program, executed in its place, puts them where they belong. */
-static int add_step(struct arena *a, struct launch *launch, char **argv, size_t *n,
+static int add_step(struct arena *a, unsigned piped, struct launch *launch, char **argv, size_t *n,
 		    struct cordon_error *err)
 {
-	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), numbers[3] = { 0 };
+	int self = add_opened(launch, "/proc/self/exe", O_RDONLY, err);
+	int r = self < 0 ? self : add_places(launch, piped, err);
+	int began = r < 0 ? r : add_began(launch, err);
+	const int numbers[] = { launch->moved_streams[0], launch->moved_streams[1], began, self };
 
-	if (self < 0)
-		return err_set(err, CORDON_E_SYSTEM, errno, stage, "open this program");
-	numbers[2] = launch_add_fd(launch, self, err);
-	for (int fd = 0; numbers[2] > 0 && fd < 2; fd++) {
-		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-		if (null < 0)
-			return err_set(err, CORDON_E_SYSTEM, errno, stage, "open /dev/null");
-		numbers[fd] = launch->moved_streams[fd] = launch_add_fd(launch, null, err);
-		if (numbers[fd] < 0)
-			return numbers[fd];
-	}
-	if (numbers[2] < 0)
-		return numbers[2];
-	argv[(*n)++] = arena_printf(a, "/proc/self/fd/%d", numbers[2]);
+	if (began < 0)
+		return began;
+	argv[(*n)++] = arena_printf(a, "/proc/self/fd/%d", self);
 	argv[(*n)++] = (char *)LAUNCH_INSIDE_STEP;
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		argv[(*n)++] = arena_printf(a, "%d", numbers[i]);
-	for (size_t i = *n - 5; i < *n; i++)
+	for (size_t i = *n - STEP_WORDS; i < *n; i++)
 		if (!argv[i])
 			return err_nomem(err, stage);
 	return 0;
@@ -403,7 +449,7 @@ static int build_argv(struct arena *a, const struct launch_input *in, struct bwr
 		      struct launch *launch, struct cordon_error *err)
 {
 	size_t command = count(in->argv), n = 0;
-	char **argv = arena_array(a, command + 13, sizeof(*argv));
+	char **argv = arena_array(a, command + OWN_WORDS, sizeof(*argv));
 	const char *status, *options;
 	int r;
 
@@ -420,8 +466,8 @@ static int build_argv(struct arena *a, const struct launch_input *in, struct bwr
 	argv[n++] = (char *)"--args";
 	argv[n++] = (char *)options;
 	argv[n++] = (char *)"--";
-	if (can_step(in))
-		r = add_step(a, launch, argv, &n, err);
+	if (needs_step(in))
+		r = add_step(a, in->piped, launch, argv, &n, err);
 	if (r < 0)
 		return r;
 	argv[n++] = (char *)in->program;
@@ -449,7 +495,7 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 {
 	static char *const no_variables[] = { NULL };
 	struct bwrap_args args;
-	int r = bwrap_options(a, in->plan, &args, err);
+	int r = write_options(a, in->plan, needs_no_cover, &args, err);
 
 	launch_init(ret);
 	if (r == 0)
@@ -466,6 +512,7 @@ static int bwrap_prepare(struct arena *a, const struct launch_input *in, struct 
 	ret->envp = no_variables;
 	ret->wrappers = 2; /* bwrap outside and its pid 1 inside */
 	ret->carries_input = true;
+	ret->keeps_streams = true;
 	if (r == 0)
 		r = wrapper_prepare(a, in->caps, ret, err);
 	/* Ctrl-C is for the command: bubblewrap would die of it and take all with it. */

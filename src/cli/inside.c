@@ -5,7 +5,6 @@
  * processes let go, and are put in their places here. Inside the boundary; nothing else is done.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/num.h"
@@ -13,16 +12,32 @@
 #include "cli/cmd.h"
 #include "cli/out.h"
 
-/* What did not come stays as it is. */
-static bool move(const char *number, int to)
+static bool read_number(const char *text, int *ret)
 {
 	uint64_t fd;
 
-	if (!num_parse_u64(str_of(number), INT32_MAX, &fd) || fd < 3)
+	if (!num_parse_u64(str_of(text), INT32_MAX, &fd))
 		return false;
-	if (fcntl((int)fd, F_GETFD) < 0)
-		return true;
-	return dup2((int)fd, to) == to && close((int)fd) == 0;
+	*ret = (int)fd;
+	return true;
+}
+
+/* 0: it stays as it is. */
+static bool move(const char *number, int to)
+{
+	int fd;
+
+	if (!read_number(number, &fd))
+		return false;
+	return fd == 0 || (dup2(fd, to) == to && close(fd) == 0);
+}
+
+/* Whoever waits for that may let go of his own. */
+static bool tell(const char *number)
+{
+	int fd;
+
+	return read_number(number, &fd) && fd > 2 && write(fd, "", 1) == 1 && close(fd) == 0;
 }
 
 /* execvp, as bubblewrap itself: what becomes of a script without #! does not hang on a pipe. */
@@ -39,17 +54,17 @@ static int execute(char **argv, struct cordon_error *err)
 
 static int take_place(char **argv, struct cordon_error *err)
 {
-	uint64_t self;
 	size_t n = 0;
+	int self;
 
 	while (argv[n])
 		n++;
 	errno = 0;
-	if (n < 4 || !move(argv[0], STDIN_FILENO) || !move(argv[1], STDOUT_FILENO) ||
-	    !num_parse_u64(str_of(argv[2]), INT32_MAX, &self) || self < 3 || close((int)self) < 0)
+	if (n < 5 || !move(argv[0], STDIN_FILENO) || !move(argv[1], STDOUT_FILENO) ||
+	    !tell(argv[2]) || !read_number(argv[3], &self) || self < 3 || close(self) < 0)
 		return err_set(err, CORDON_E_SYSTEM, errno, "exec",
 			       "cannot put the command's pipes in place");
-	return execute(argv + 3, err);
+	return execute(argv + 4, err);
 }
 
 int inside(char **argv)

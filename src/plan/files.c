@@ -140,6 +140,7 @@ static void emit_bind(struct tree *t, const struct spot *p, const struct decisio
 	op->rule = d->data_rule;
 	op->source = d->data == ACCESS_NONE ? (struct str){ 0 } : p->path;
 	op->node = p->node;
+	op->found = !p->rule;
 	op->twin = has_better_twin(t, p, d, around);
 	op->runs = op->twin && d->data == ACCESS_NONE && twin_runs(t, p);
 	push_view(t, (struct view){ p->path, d->data, d->data == ACCESS_NONE || d->exec,
@@ -363,6 +364,7 @@ static void place_socket(struct tree *t, const struct spot *p, const struct view
 		return;
 	op->node = p->node;
 	op->twin = has_twin(t->c, p->path);
+	op->found = true;
 	push_view(t, (struct view){ p->path, ACCESS_NONE, true });
 }
 

@@ -64,6 +64,7 @@ struct op {
 	bool twin;		/* HIDE, BIND_RO, NOEXEC: the kernel knows it by another spelling,
 				 * too, which gives more and which no mount on this one covers */
 	bool runs;		/* HIDE with a twin: by which a program could be executed */
+	bool found;		/* no rule names it: it was there, and may be gone or another */
 	bool lost;		/* the backend does not claim it */
 	const struct rule *rule;	/* why; NULL when no path rule made it */
 };

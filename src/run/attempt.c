@@ -18,8 +18,11 @@ static const struct {
 	{ "landlock", "listener", CAP_NOTIFY },	{ "landlock", "broker", CAP_LOOK },
 };
 
-/* Something that is replaced again and again is not waited for. */
-#define LOOKS_MAX 4
+/* Something that is replaced again and again is not waited for, but what merely comes and
+ * goes, at whatever pace, must not end a run. */
+#define LOOKS_MAX 16
+/* Looks without a sign that anything changed. */
+#define BLIND_LOOKS_MAX 4
 
 /* What the kernel says when something is not allowed or not there, as opposed to a path
  * that is gone or memory that is out. EINVAL is that for a flag of clone or
@@ -73,6 +76,40 @@ static bool give_up(struct arena *a, struct attempt *attempt, const struct cordo
 	return true;
 }
 
+static bool is_same_op(const struct op *a, const struct op *b)
+{
+	return a->kind == b->kind && a->number == b->number && str_eq(a->path, b->path) &&
+	       str_eq(a->source, b->source) && a->node.type == b->node.type &&
+	       a->node.dev == b->node.dev && a->node.ino == b->node.ino;
+}
+
+static bool is_same_plan(const struct plan *a, const struct plan *b)
+{
+	if (a->ops.n != b->ops.n)
+		return false;
+	for (size_t i = 0; i < a->ops.n; i++)
+		if (!is_same_op(&a->ops.at[i], &b->ops.at[i]))
+			return false;
+	return true;
+}
+
+/* One that was made again may look like the one before. */
+static bool covers_sockets(const struct plan *plan)
+{
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_HIDE_FILE && op->node.type == NODE_SOCKET)
+			return true;
+	return false;
+}
+
+/* bubblewrap does not say why it failed: with the same plan it would do so again. */
+static bool is_worth_it(const struct cordon_error *why, const struct plan *before,
+			const struct plan *now, unsigned looks)
+{
+	return strcmp(why->stage, "bwrap") != 0 || !is_same_plan(before, now) ||
+	       (covers_sockets(now) && looks < BLIND_LOOKS_MAX);
+}
+
 static int choose_again(struct attempt *attempt, struct cordon_error *err)
 {
 	int r = situation_plan(attempt->situation, attempt->caps, &attempt->backend, &attempt->plan,
@@ -81,20 +118,36 @@ static int choose_again(struct attempt *attempt, struct cordon_error *err)
 	return r < 0 || !attempt->changed ? r : attempt->changed(attempt->data, err);
 }
 
+/* 1 when there is something else to try, 0 when not. */
+static int look_again(struct attempt *attempt, const struct cordon_error *why, unsigned looks,
+		      struct cordon_error *err)
+{
+	const struct plan *before = attempt->plan;
+	int r;
+
+	if (!attempt->again || looks >= LOOKS_MAX || !attempt_was_overtaken(why))
+		return 0;
+	r = attempt->again(attempt->data, err);
+	if (r == 0)
+		r = choose_again(attempt, err);
+	return r < 0 ? r : is_worth_it(why, before, attempt->plan, looks);
+}
+
 /* What to do about a failed set-up, if anything: 1 when there is another try, 0 when the
  * failure stands. */
 static int prepare_again(struct arena *a, struct attempt *attempt, const struct cordon_error *why,
 			 unsigned looks, struct cordon_error *err)
 {
-	bool look = attempt->again && looks < LOOKS_MAX && attempt_was_overtaken(why);
-	int r = 0;
+	int r = look_again(attempt, why, looks, err);
 
-	if (!look && !give_up(a, attempt, why))
+	if (r != 0)
+		return r;
+	if (!give_up(a, attempt, why))
 		return 0;
-	if (look)
-		r = attempt->again(attempt->data, err);
-	if (r == 0)
-		r = choose_again(attempt, err);
+	r = choose_again(attempt, err);
+	/* Its own message says more than that a program which is there is needed. */
+	if (r < 0 && strcmp(why->stage, "bwrap") == 0)
+		return 0;
 	return r < 0 ? r : 1;
 }
 

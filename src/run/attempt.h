@@ -8,8 +8,8 @@
  * with that. Every capability is given up once at most, and only an assumed one.
  *
  * A path that was replaced on the host after cordon looked at it (useradd does that to
- * /etc/passwd, an editor to every file) is looked at again: policy and plan are made anew,
- * a few times at most. Whoever keeps replacing it gets a refusal.
+ * /etc/passwd, an editor to every file), or that is gone, is looked at again: policy and plan
+ * are made anew, a few times at most. Whoever keeps replacing it gets a refusal.
  */
 #ifndef CORDON_RUN_ATTEMPT_H
 #define CORDON_RUN_ATTEMPT_H

@@ -223,6 +223,29 @@ static void close_child_ends(struct launch *launch)
 	launch->n_fds = 0;
 }
 
+/* The caller's pipes that the command gets; whoever is at their other ends is to hear when it
+ * has done with them. */
+static unsigned piped_streams(const struct execute_options *options)
+{
+	unsigned streams = 0;
+
+	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++)
+		if (!execute_replaces(fd, options) && fd_is_pipe(fd))
+			streams |= 1u << fd;
+	return streams;
+}
+
+/* Of these, the ones that nobody else of ours keeps. */
+static unsigned let_go_of(const struct launch *launch, const struct execute_options *options)
+{
+	unsigned streams = options->lets_go ? piped_streams(options) : 0;
+
+	for (int fd = STDIN_FILENO; launch->keeps_streams && fd <= STDOUT_FILENO; fd++)
+		if (!launch->moved_streams[fd])
+			streams &= ~(1u << fd);
+	return streams;
+}
+
 static struct spawn_fd *mapping(struct spawn_fd *fds, size_t n, int to)
 {
 	for (size_t i = 0; i < n; i++)
@@ -231,19 +254,20 @@ static struct spawn_fd *mapping(struct spawn_fd *fds, size_t n, int to)
 	return NULL;
 }
 
-/* Pipes to where the backend wants them (backend.h); what is not used goes. */
+/* To where the backend wants them (backend.h). */
 static void move_streams(const struct launch *launch, struct spawn_fd *fds, size_t *n)
 {
 	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++) {
-		struct spawn_fd *place = mapping(fds, *n, launch->moved_streams[fd]);
+		struct spawn_fd *place = launch->moved_streams[fd]
+						 ? mapping(fds, *n, launch->moved_streams[fd])
+						 : NULL;
 		struct spawn_fd *stream = mapping(fds, *n, fd);
-		int from = stream ? stream->from : fd, null = place->from;
+		int null;
 
-		if (!fd_is_pipe(from)) {
-			*place = fds[--*n];
+		if (!place)
 			continue;
-		}
-		place->from = from;
+		null = place->from;
+		place->from = stream ? stream->from : fd;
 		if (!stream)
 			stream = &fds[(*n)++];
 		*stream = (struct spawn_fd){ .from = null, .to = fd };
@@ -267,8 +291,7 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	memcpy(fds + request->n_fds, launch->fds, launch->n_fds * sizeof(fds[0]));
 	own.fds = fds;
 	own.n_fds = request->n_fds + launch->n_fds;
-	if (launch->moved_streams[0])
-		move_streams(launch, fds, &own.n_fds);
+	move_streams(launch, fds, &own.n_fds);
 	if (launch->child) {
 		*launch->command = *request;
 		own.clone_flags = launch->clone_flags;
@@ -404,7 +427,8 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 		.capture = options->capture,
 		.sink = options->sink,
 		.stdin_null = options->stdin_null,
-		.lets_go = options->lets_go,
+		.lets_go = let_go_of(launch, options),
+		.began_fd = launch->began_fd < 0 ? 0 : launch->began_fd,
 		.limits = limits_of(plan),
 		.violations = options->violations,
 		.end_at_violation = options->end_at_violation,
@@ -493,6 +517,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 
 	launch_init(&launch);
 	in.terminal = terminal_streams(plan, options);
+	in.piped = piped_streams(options);
 	r = check_streams(plan, options, &why);
 	if (r == 0)
 		r = keep_hold(s->policy, &caches, &why);

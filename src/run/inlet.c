@@ -79,7 +79,7 @@ static void end(struct run_part *part, struct run_result *result)
 	close_inlet(i);
 	/* The command may have put something into the pipe itself. */
 	if (i->unread >= 0 && ioctl(i->unread, FIONREAD, &left) == 0 &&
-	    left < i->carried - i->begun)
+	    left <= i->carried - i->begun)
 		lseek(STDIN_FILENO, i->carried - left, SEEK_SET);
 	fd_close(&i->unread);
 }

@@ -41,7 +41,7 @@ struct run {
 	struct run_usage seen; /* before everything was killed */
 	struct capture capture;
 	struct spawned main;
-	struct loop_watch main_watch, outcome_watch, handover_watch;
+	struct loop_watch main_watch, outcome_watch, began_watch, handover_watch;
 	struct loop_timer timeout, phase_timer, sample, stop_timer, insist;
 	unsigned stop_looks; /* for a stop that the terminal asked for */
 	struct violation_listener listener;

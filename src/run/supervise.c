@@ -77,8 +77,19 @@ static void let_go(const struct run *run)
 	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDOUT_FILENO; fd++)
-		if (fd_is_pipe(fd) && !(fd == STDOUT_FILENO && run->request->capture))
+		if (run->request->lets_go & 1u << fd)
 			dup2(null, fd);
+}
+
+static void command_began(void *data, uint32_t events)
+{
+	struct run *run = data;
+	char byte;
+
+	(void)events;
+	loop_unwatch(run->loop, &run->began_watch);
+	if (read(run->began_watch.fd, &byte, 1) == 1)
+		let_go(run);
 }
 
 static void outcome_ready(void *data, uint32_t events)
@@ -88,7 +99,7 @@ static void outcome_ready(void *data, uint32_t events)
 	(void)events;
 	loop_unwatch(run->loop, &run->outcome_watch);
 	read_outcome(run);
-	if (run->request->lets_go && !run->failed && !run->broken)
+	if (!run->request->began_fd && !run->failed && !run->broken)
 		let_go(run);
 }
 
@@ -110,6 +121,7 @@ static void note_main_end(struct run *run, const siginfo_t *info)
 	run->main_gone = true;
 	loop_unwatch(run->loop, &run->main_watch);
 	loop_unwatch(run->loop, &run->outcome_watch);
+	loop_unwatch(run->loop, &run->began_watch);
 	read_outcome(run);
 	loop_clear_timer(run->loop, &run->timeout);
 	loop_clear_timer(run->loop, &run->insist);
@@ -212,6 +224,11 @@ static int start_main(struct run *run, const struct spawn_request *spawn,
 	/* A backend may have waited for the outcome itself. */
 	if (!failed && run->main.error_fd >= 0)
 		failed = loop_watch(run->loop, &run->outcome_watch, POLLIN, err);
+	run->began_watch = (struct loop_watch){
+		.fd = q->began_fd, .ready = command_began, .data = run
+	};
+	if (!failed && q->began_fd && q->lets_go)
+		failed = loop_watch(run->loop, &run->began_watch, POLLIN, err);
 	if (!failed)
 		failed = run_begin_parts(run, err);
 	if (failed)

@@ -89,9 +89,11 @@ struct run_request {
 
 	bool new_session;
 	bool stdin_null;
-	/* Pipes that are standard input and output end when the command has done with them: the
-	 * caller writes nothing there any more. */
-	bool lets_go;
+	/* 1 << fd: pipes that end when the command has done with them: the caller writes nothing
+	 * there any more. They are let go when the command is executed or, if that is not known
+	 * then, when a byte comes from began_fd (0: it is known). */
+	unsigned lets_go;
+	int began_fd;
 	bool capture;
 	size_t capture_max; /* bytes kept of each stream; 0: RUN_CAPTURE_DEFAULT */
 	const struct capture_sink *sink; /* gets what is captured, too; NULL: nobody */

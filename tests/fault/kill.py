@@ -52,7 +52,7 @@ class Killer:
                 json.load(f)
             os.unlink(self.result)
         wrong += [f"{path} is left or gone" for path in set(self.scene.files()) ^ set(self.files)]
-        if scene.mounts() != self.mounts:
+        if scene.mounts() - self.mounts:
             wrong.append("a mount is left")
         return wrong
 

@@ -369,7 +369,7 @@ static void grant_bound(struct collector *c, const struct op *op, uint64_t right
 {
 	bool directory = op->node.type == NODE_DIR || op->kind == OP_ROOT_HOST;
 
-	grant(c, op->path, rights, directory, false);
+	grant(c, op->path, rights, directory, op->found);
 	if ((c->alone || c->outside) && !c->failed) {
 		c->steps.at[c->steps.n - 1].dev = op->node.dev;
 		c->steps.at[c->steps.n - 1].ino = op->node.ino;

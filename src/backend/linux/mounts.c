@@ -198,11 +198,30 @@ static CHILD_SAFE int new_tmpfs(const char *mode, const char *size, const char *
 
 /* --- before the tree changes ------------------------------------------------------- */
 
+/* For what is not compared: its path was without links, and somebody who can replace a directory
+ * on the way by a link would have another tree shown. */
+static CHILD_SAFE int clone_straight(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int at = (int)syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+	int fd = at < 0 ? -1 : native_clone_tree(at, ""), saved = errno;
+
+	close(at);
+	errno = saved;
+	return fd;
+}
+
 static CHILD_SAFE int open_source(struct mounter *w, const struct mount_step *step, int *ret)
 {
 	struct stat st;
-	int fd = native_clone_tree(AT_FDCWD, step->source);
+	int fd = step->optional ? clone_straight(step->source)
+				: native_clone_tree(AT_FDCWD, step->source);
 
+	if (fd < 0 && errno == ENOENT && step->optional)
+		return 0;
 	if (fd < 0)
 		return fail(w, "cannot take", step->source);
 	if (fstat(fd, &st) < 0)
@@ -522,10 +541,10 @@ static CHILD_SAFE int do_step(struct mounter *w, size_t i)
 
 	switch (step->kind) {
 	case MOUNT_VEIL:
+	case MOUNT_BIND:
 		if (step->optional && w->m->trees[i] < 0)
 			return 0;
 		/* fall through */
-	case MOUNT_BIND:
 	case MOUNT_RESOLVER:
 	case MOUNT_HOSTS:
 		return attach_new(w, step, w->m->trees[i]);

@@ -55,14 +55,15 @@ static struct mount_step *add_step(struct builder *b, enum mount_kind kind, cons
 	*step = (struct mount_step){
 		.kind = kind,
 		.directory = op->node.type == NODE_DIR,
-		.optional = op->node.type == NODE_SOCKET && kind == MOUNT_VEIL,
+		.optional = op->found,
 		.make = in_own_tree(b->plan, op),
 		.path = op->path.p + 1,
 		.source = op->source.n ? op->source.p : op->path.p,
 		.attributes = safe_attributes(op) |
 			      (is_noexec(b->plan, op->path) ? MOUNT_ATTR_NOEXEC : 0),
 		.dev = op->node.dev,
-		.ino = op->node.ino,
+		/* Whatever has that name is shown as nothing but what has that name. */
+		.ino = op->found ? 0 : op->node.ino,
 	};
 	return step;
 }

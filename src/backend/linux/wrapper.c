@@ -2,10 +2,15 @@
 /* The mount namespace around bubblewrap. */
 #include "backend/linux/wrapper.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +35,43 @@ static bool is_wrapped(const struct caps *caps)
 bool wrapper_keeps_metadata(const struct caps *caps)
 {
 	return geteuid() != 0 || is_wrapped(caps);
+}
+
+#define PASSES_MODES (1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH)
+
+/* The first directory above the path that cannot be searched now: whose is it? Its owner could
+ * open it to himself. */
+static bool is_closed_by_other(struct str path)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+
+	for (size_t i = 1; i < path.n && path.n < sizeof(dir); i++) {
+		if (path.p[i] != '/')
+			continue;
+		memcpy(dir, path.p, i);
+		dir[i] = '\0';
+		if (faccessat(AT_FDCWD, dir, X_OK, AT_EACCESS) == 0)
+			continue;
+		return errno == EACCES && stat(dir, &st) == 0 && st.st_uid != geteuid();
+	}
+	return false;
+}
+
+bool wrapper_reaches(struct str path)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct full[2], less[2];
+	bool closed;
+
+	if (geteuid() != 0 || syscall(SYS_capget, &header, full) < 0)
+		return true;
+	memcpy(less, full, sizeof(less));
+	less[0].effective &= ~PASSES_MODES;
+	if (syscall(SYS_capset, &header, less) < 0)
+		return true;
+	closed = is_closed_by_other(path);
+	return syscall(SYS_capset, &header, full) < 0 || !closed;
 }
 
 bool wrapper_is_alone(void)

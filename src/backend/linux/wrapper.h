@@ -15,6 +15,9 @@ bool wrapper_keeps_metadata(const struct caps *caps);
 int wrapper_prepare(struct arena *a, const struct caps *caps, struct launch *launch,
 		    struct cordon_error *err);
 
+/* Can root without capabilities come to the path, or make it so? In bubblewrap's user namespace,
+ * where only uid 0 is known, nobody can do more. */
+bool wrapper_reaches(struct str path);
 /* Does this program run without a loader, so that it can be executed wherever it shows? */
 bool wrapper_is_alone(void);
 
