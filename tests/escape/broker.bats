@@ -426,6 +426,10 @@ assert make("x/y/1") == make(os.path.abspath("x/y/2")) == 0
 os.rename("x", "z"), os.makedirs("x/y")
 assert make("x/y/3") == make(os.path.abspath("x/y/4")) == 0
 assert listed("z/y") == ["1", "2"] and listed("x/y") == ["3", "4"], "moved"
+os.mkdir("tmp")
+assert make("tmp/1") == 0
+make("/tmp/2")
+assert listed("tmp") == ["1"], "the same text from the root on"
 assert make("q/1") == 0
 os.unlink("q/1"), os.rmdir("q")
 assert make("q/2") == 2, "removed"
