@@ -2,6 +2,7 @@
 /* Hints on what git could not finish. Looks at the host's files, and changes none. */
 #include "cli/git_hints.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
@@ -101,6 +102,15 @@ static const char *unseen_identity(const struct hints *h)
 		       : NULL;
 }
 
+/* Is the command, or what a shell is to do, about a commit? */
+static bool commits(const struct hints *h)
+{
+	for (char *const *word = h->e->opts->rest; *word; word++)
+		if (strstr(*word, "commit"))
+			return true;
+	return false;
+}
+
 /* Git looks whether it may be read and goes on, which nobody sees. */
 static void say_identity(const struct hints *h, const struct violations *all,
 			 const struct run_result *result)
@@ -108,8 +118,8 @@ static void say_identity(const struct hints *h, const struct violations *all,
 	const char *path = unseen_identity(h);
 	autobuf struct buf b = buf_make(TEXT_MAX);
 
-	if (result->exit_code != GIT_GAVE_UP || violations_count(all) || !path ||
-	    is_unseen(h, h->places->git_dir))
+	if (result->exit_code != GIT_GAVE_UP || violations_count(all) || !path || !commits(h) ||
+	    !h->places->git_dir.n || is_unseen(h, h->places->git_dir))
 		return;
 	out_shell_quote(&b, str_of(path));
 	if (!b.failed)
