@@ -211,11 +211,17 @@ static void explain_userns(struct arena *a, struct caps *caps)
 	if (caps->value[CAP_USERNS] && caps->value[CAP_MOUNTNS])
 		return;
 	if (probe_sysctl(a, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0))
-		caps->why[CAP_USERNS] = "AppArmor restricts unprivileged user namespaces";
+		caps->why[CAP_USERNS] =
+			"AppArmor restricts unprivileged user namespaces (to lift that: sysctl -w "
+			"kernel.apparmor_restrict_unprivileged_userns=0)";
 	else if (!probe_sysctl(a, "/proc/sys/user/max_user_namespaces", 1))
-		caps->why[CAP_USERNS] = "user.max_user_namespaces is 0";
+		caps->why[CAP_USERNS] =
+			"user.max_user_namespaces is 0 (to lift that: sysctl -w "
+			"user.max_user_namespaces=15000)";
 	else if (!probe_sysctl(a, "/proc/sys/kernel/unprivileged_userns_clone", 1))
-		caps->why[CAP_USERNS] = "kernel.unprivileged_userns_clone is 0";
+		caps->why[CAP_USERNS] =
+			"kernel.unprivileged_userns_clone is 0 (to lift that: sysctl -w "
+			"kernel.unprivileged_userns_clone=1)";
 }
 
 static void probe_cgroup2(struct arena *a, struct caps *caps)

@@ -252,3 +252,9 @@ extends = \"strict\""
 	assert_contains "cannot create a process for user"
 	refute_contains "for :"
 }
+
+@test "doctor says how a setting that forbids user namespaces is lifted, in words to be typed" {
+	unshare -Ur true || must_or_skip "no user namespaces"
+	run unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && "$0" doctor' "$CORDON"
+	[[ $output == *"sysctl -w user.max_user_namespaces="* ]] || fail "$output"
+}
