@@ -61,9 +61,12 @@ class Churn(threading.Thread):
 
     def run(self):
         while not self.stop.wait(0.0005):
-            # bubblewrap may have made a mount point there: docs/backends.md.
+            # bubblewrap may make a mount point there at any moment: docs/backends.md.
             remove(self.path)
-            close = self.make(self.path)
+            try:
+                close = self.make(self.path)
+            except OSError:
+                continue
             self.stop.wait(0.0005)
             # A socket is still listed, or not any more, when its name goes.
             if self.rounds % 2:
