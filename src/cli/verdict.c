@@ -342,11 +342,14 @@ static const struct op *socket_cover(const struct plan *plan, struct str path)
 	return view == VIEW_HIDDEN || view == VIEW_OWN ? top : NULL;
 }
 
-/* The kernel tells of such a socket only how its address was spelled, and the guard leaves
- * alone what the command may have made itself (SECURITY.md). */
+/* The kernel tells of such a socket only how its address was spelled; whoever looks at calls
+ * sees that it is older than the run (SECURITY.md). */
 static bool is_unknown_socket(const struct explainer *e, struct str path)
 {
-	return strcmp(e->setup.plan->backend, "landlock") != 0 &&
+	const struct plan *plan = e->setup.plan;
+
+	return strcmp(plan->backend, "landlock") != 0 && !plan->enforced[GUARANTEE_GUARD] &&
+	       !plan->enforced[GUARANTEE_EXACT] &&
 	       policy_decide(e->setup.situation.policy, path).data == ACCESS_WRITE;
 }
 

@@ -4,11 +4,11 @@
  * because which kind it is stands in memory that can change; only those with a path are
  * judged.
  *
- * connect: whoever connects is seen by the other end, and held back by Landlock, so it had
- * better be the caller. It is looked at, and the kernel goes on: what a mount covers stays
- * out of reach, a socket that the host makes meanwhile is guarded. Without mounts nothing is
- * covered, and where unix sockets can be made all is carried out here: what the address says,
- * and which socket it is, can change.
+ * connect: carried out here likewise, for what the address says, and which socket it is, can
+ * change; only to what the command has bound, what is named, and what only sandboxes see. In
+ * the network of the host it is looked at, and the kernel goes on: there Landlock holds the
+ * caller, and not us, back from sockets without a path. What a mount covers stays out of
+ * reach, a socket that is not known by its name is guarded.
  */
 #include "run/broker_in.h"
 
@@ -252,9 +252,13 @@ static int64_t connect_path_for(struct call *c, int fd, const struct address *a)
 	r = object_of_fd(c, fcntl(to, F_DUPFD_CLOEXEC, BROKER_FD_END), &held);
 	if (r < 0)
 		return r;
-	if (!S_ISSOCK(held.mode))
+	if (!S_ISSOCK(held.mode)) {
+		if (observer_covers_socket(c->broker->in->observer, held.path))
+			call_tell(c, BROKER_SEEN, OBSERVED_SOCKET, held.path, 0);
 		return -ECONNREFUSED;
-	if (!is_named(c->broker, &held, to) && !is_own(c->broker, to)) {
+	}
+	if (!is_named(c->broker, &held, to) && !is_own(c->broker, to) &&
+	    (held.outside || !observer_private(c->broker->in->observer, held.path))) {
 		call_tell(c, BROKER_REFUSED, VIOLATION_connect, held.path, EACCES);
 		return -EACCES;
 	}
@@ -271,8 +275,12 @@ static int64_t connect_on_behalf(struct call *c)
 	r = read_address(c, &a);
 	if (r == 0 && has_path(&a, c->path))
 		return connect_path_for(c, fd, &a);
-	if (r == 0)
+	if (r == 0 && a.n)
+		call_announce(c, &a.at, a.n);
+	if (r == 0) {
+		call_observe(c, BROKER_GO_ON);
 		return connect_for(c, fd, -1, &a);
+	}
 	fd_close(&fd);
 	return r;
 }
@@ -290,7 +298,8 @@ static int64_t connect_path(struct call *c)
 		call_tell(c, BROKER_SEEN, OBSERVED_SOCKET, o.path, 0);
 	/* A socket of the sandbox's own, or no socket at all. */
 	if (!S_ISSOCK(o.mode) ||
-	    (!o.outside && observer_owns_socket(c->broker->in->observer, o.path)))
+	    (!o.outside &&
+	     observer_owns_socket(c->broker->in->observer, o.path, &o.place)))
 		return BROKER_GO_ON;
 	call_tell(c, BROKER_REFUSED, VIOLATION_connect, o.path, EACCES);
 	return -EACCES;

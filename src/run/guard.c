@@ -302,11 +302,11 @@ static int judge_selected(struct guard *g, const struct request *q)
 	return EPERM;
 }
 
-/* A socket of the host that was not known at the start: connecting to it asks neither
- * a mount nor Landlock. One in a place that may be written can be the command's own. */
+/* A socket of the host that was not known at the start by this name: connecting to it asks
+ * neither a mount nor Landlock. */
 static bool is_foreign_socket(const struct guard *g, const struct object *o)
 {
-	return type_of(o) == S_IFSOCK && !observer_owns_socket(&g->observer, o->path);
+	return type_of(o) == S_IFSOCK && !observer_owns_socket(&g->observer, o->path, &o->place);
 }
 
 static int judge_connect(struct guard *g, const struct request *q)

@@ -80,6 +80,8 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 	o->own_view = strcmp(plan->backend, "landlock") != 0;
 	o->limits_exec = plan->enforced[GUARANTEE_EXEC];
 	o->limits_hosts = policy_net_mode(plan->policy) != NET_ON;
+	if (clock_gettime(CLOCK_REALTIME_COARSE, &o->since) < 0)
+		o->since = (struct timespec){ .tv_sec = INT64_MAX };
 	note_streams(o);
 	/* What the backend does not do shapes nothing. */
 	vec_each(op, &plan->ops) {
@@ -97,14 +99,35 @@ bool observer_writable(const struct observer *o, struct str path)
 	return op && (op_view_of(op) == VIEW_WRITE || op_view_of(op) == VIEW_OWN);
 }
 
-bool observer_owns_socket(const struct observer *o, struct str path)
+bool observer_private(const struct observer *o, struct str path)
 {
-	if (observer_writable(o, path))
-		return true;
+	const struct op *op = o->own_view ? map_nearest(&o->shown, path) : NULL;
+
+	return op && op_view_of(op) == VIEW_OWN;
+}
+
+/* A name that is given to it later does not make it younger. Not every file system knows. */
+static bool is_born_since(const struct observer *o, const struct target_place *place)
+{
+	struct statx_timestamp born;
+	struct statx st;
+
+	if (statx(place->dir, place->name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
+		  STATX_BTIME | STATX_CTIME, &st) < 0)
+		return false;
+	born = st.stx_mask & STATX_BTIME ? st.stx_btime : st.stx_ctime;
+	return born.tv_sec > o->since.tv_sec ||
+	       (born.tv_sec == o->since.tv_sec && born.tv_nsec >= (uint64_t)o->since.tv_nsec);
+}
+
+bool observer_owns_socket(const struct observer *o, struct str path,
+			  const struct target_place *place)
+{
 	vec_each(op, &o->plan->ops)
 		if (op->kind == OP_SOCKET && str_eq(op->path, path))
 			return true;
-	return false;
+	return observer_private(o, path) ||
+	       (observer_writable(o, path) && is_born_since(o, place));
 }
 
 bool observer_covers_socket(const struct observer *o, struct str path)

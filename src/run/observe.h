@@ -73,6 +73,7 @@ struct observed_stream {
 
 struct observer {
 	const struct plan *plan;
+	struct timespec since; /* before the command; as file systems tell time */
 	const struct policy *policy;
 	/* Set by the owner after observer_init: told of what is allowed, and nothing is taken
 	 * for ordinary. NULL: nobody wants to know. */
@@ -105,8 +106,12 @@ bool observer_writable(const struct observer *o, struct str path);
 
 /* Is something that refuses shown there, in the place of a unix socket of the host? */
 bool observer_covers_socket(const struct observer *o, struct str path);
-/* May a unix socket at this path be the sandbox's own, or one that was granted? */
-bool observer_owns_socket(const struct observer *o, struct str path);
+/* May this unix socket be the sandbox's own, or one that was granted? In a directory of the
+ * host's that may be written, one that is older than the run is somebody else's. */
+bool observer_owns_socket(const struct observer *o, struct str path,
+			  const struct target_place *place);
+/* Is it in a directory that nobody outside of sandboxes sees? */
+bool observer_private(const struct observer *o, struct str path);
 
 /* Is it about something that the policy refuses? */
 bool observe_find(struct observer *o, const struct request *q, struct observed_object *ret);

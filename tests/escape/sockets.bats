@@ -145,6 +145,80 @@ teardown() {
 		.object == \"$SOCKETS/t\")] and (.violations | length) == 1"
 }
 
+# Where the command may write, a socket can be its own: who made it is told by its age, and
+# with exact by who has bound it.
+@test "H58 a unix socket in the workdir that no full path in our network leads to" {
+	local protect made
+	cat >serve.py <<-'EOF'
+	import os, socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.bind("asked" if sys.argv[1] == "moved" else sys.argv[1])
+	s.listen()
+	if sys.argv[1] == "moved":
+	    os.rename("asked", "moved")
+	open(sys.argv[1] + ".up", "w").close()
+	while True:
+	    s.accept()[0].sendall(b"the host")
+	EOF
+	cat >try.py <<-'EOF'
+	import ctypes, socket, sys, threading
+	for name in "relative", "moved", "other":
+	    try:
+	        s = socket.socket(socket.AF_UNIX)
+	        s.connect(name)
+	        sys.exit(f"{name}: {s.recv(100)}")
+	    except PermissionError:
+	        pass
+	own = socket.socket(socket.AF_UNIX)
+	own.bind("own")
+	own.listen(1000)
+	s = socket.socket(socket.AF_UNIX)
+	s.connect("own")
+	s.sendall(b"x")
+	assert own.accept()[0].recv(1) == b"x"
+	if sys.argv[1] == "exact":
+	    # The address changes while it is looked at.
+	    address = ctypes.create_string_buffer(b"\1\0own\0\0\0\0\0\0", 12)
+	    def swap():
+	        while True:
+	            ctypes.memmove(ctypes.addressof(address) + 2, b"relative", 9)
+	            ctypes.memmove(ctypes.addressof(address) + 2, b"own\0\0\0\0\0\0", 9)
+	    threading.Thread(target=swap, daemon=True).start()
+	    libc = ctypes.CDLL(None)
+	    for _ in range(500):
+	        s = socket.socket(socket.AF_UNIX)
+	        s.setblocking(False)
+	        if libc.connect(s.fileno(), address, 12) == 0:
+	            assert s.getpeername() == "own", s.getpeername()
+	EOF
+	python3 serve.py relative 3>&- &
+	BACKGROUND+=("$!")
+	python3 serve.py moved 3>&- &
+	BACKGROUND+=("$!")
+	unshare --user --map-root-user --net python3 serve.py other 3>&- &
+	BACKGROUND+=("$!")
+	until [ -e relative.up ] && [ -e moved.up ] && [ -e other.up ]; do sleep 0.02; done
+	for protect in guard exact; do
+		run -0 --separate-stderr "$CORDON" run --json --backend native --protect $protect -- \
+			python3 try.py $protect
+		assert_json '[.violations[] | select(.op == "connect") | .object | split("/")[-1]] |
+			contains(["relative", "moved", "other"])'
+		assert_json '.violations[] | select(.object | endswith("/other")) |
+			.fix.flags | startswith("--allow-unix")'
+		rm own
+	done
+	run -0 "$CORDON" run -q --backend native --protect exact --allow-unix "$PWD/other" -- python3 -c '
+import socket
+s = socket.socket(socket.AF_UNIX)
+s.connect("other")
+assert s.recv(100) == b"the host"
+try:
+    socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    raise SystemExit("a datagram could go anywhere")
+except PermissionError:
+    pass'
+}
+
 @test "H58 a unix socket that the host makes during the run" {
 	short_dir
 	mkfifo entered changed

@@ -158,6 +158,8 @@ static void prepare_filters(struct preparation *p, struct launch *launch)
 		native_add_filter(n, SECCOMP_FILTER_nopidns);
 	if (plan_find_op(p->plan, OP_UNSHARE_NET) && !(launch->clone_flags & CLONE_NEWNET))
 		native_add_filter(n, SECCOMP_FILTER_noinet);
+	if (launch->broker_connects)
+		native_add_filter(n, SECCOMP_FILTER_unixstreams);
 	if (plan_find_op(p->plan, OP_NO_PTRACE))
 		native_add_filter(n, SECCOMP_FILTER_noptrace);
 	if (plan_find_op(p->plan, OP_NOEXEC))
@@ -330,6 +332,7 @@ static int prepare_listener(struct preparation *p, const struct launch_input *in
 	if (r < 0 || !listen_is_exact(p->plan))
 		return r;
 	p->native->brokered = launch->brokered = true;
+	launch->broker_connects = launch->clone_flags & CLONE_NEWNET;
 	launch->hands_over |= HANDOVER_BIT(USER_NS) | HANDOVER_BIT(MOUNT_NS);
 	return 0;
 }
