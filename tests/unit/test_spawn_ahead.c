@@ -85,7 +85,21 @@ static int end_of(const struct spawn_request *r)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Until the only child of this process is in another network. */
+/* It waits for its order, for which it sleeps: what it has made it has said by then. */
+static bool is_waiting(int pid)
+{
+	char name[64], state = '?';
+	FILE *stat;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	stat = fopen(name, "re");
+	cr_assert(stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(stat);
+	return state == 'S';
+}
+
+/* Until the only child of this process is in another network, and has nothing left to do: the
+ * kernel shows the one before the child can say so. */
 static void wait_until_made(void)
 {
 	char name[64], inside[sizeof(outside)];
@@ -99,7 +113,7 @@ static void wait_until_made(void)
 	do {
 		sched_yield();
 		link_of(name, inside, sizeof(inside));
-	} while (strcmp(inside, outside) == 0);
+	} while (strcmp(inside, outside) == 0 || !is_waiting(pid));
 }
 
 static void assert_nobody_is_left(void)
