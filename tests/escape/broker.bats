@@ -374,6 +374,16 @@ for i in range(600):
 }
 
 # Files that are made in a row are made in the directory that is there, each of them.
+@test "H15 H18 directories are not exchanged if what is in either is judged otherwise there" {
+	mkdir other
+	echo x >other/new
+	FLAGS=(--deny deep/new)
+	inside exchange other deep
+	inside exchange deep other
+	assert_file other/new
+	refute_file deep/new
+}
+
 # Soon enough that it would be, if only the time counted.
 @test "a directory that the host moves between two calls is not used again" {
 	run -0 timeout 60 /usr/bin/python3 -c '
