@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -67,19 +68,32 @@ static int bind_in(int dir, int fd, const struct address *a)
 	return r < 0 ? -errnum : 0;
 }
 
-/* The socket remembers the text it was bound with. Where no link is on the way, the very
- * text leads to the same place from the caller's directory. */
+/* The text from this directory on leads to where the name was judged to be. */
+static bool leads_to(int base, const char *path, const struct object *o)
+{
+	char above[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct stat a, b;
+
+	snprintf(above, sizeof(above), "%.*s", (int)(slash - path + 1), path);
+	return fstatat(base, above, &a, 0) == 0 && fstat(o->place.dir, &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The socket remembers the text it was bound with, and servers tell it to others. A name alone
+ * is bound in the directory that was judged. A longer text has to be looked up once more: who
+ * swaps directories meanwhile gets a socket in the other one (SECURITY.md). */
 static int bind_named(struct call *c, int fd, const struct object *o, struct address *a)
 {
 	size_t n = strlen(o->place.name);
 	autoclose int base = -1;
 
-	if (target_has_no_links(call_target(c), AT_FDCWD, c->path)) {
-		base = target_open_cwd(call_target(c));
-		if (base < 0)
-			return base;
+	if (strcmp(c->path, o->place.name) == 0)
+		return bind_in(o->place.dir, fd, a);
+	base = strchr(c->path, '/') ? target_open_cwd(call_target(c)) : -ENOENT;
+	if (base >= 0 && target_has_no_links(call_target(c), AT_FDCWD, c->path) &&
+	    leads_to(base, c->path, o))
 		return bind_in(base, fd, a);
-	}
 	if (n > sizeof(a->at.un.sun_path))
 		return -ENAMETOOLONG;
 	memset(a->at.un.sun_path, 0, sizeof(a->at.un.sun_path));

@@ -106,18 +106,19 @@ bool observer_private(const struct observer *o, struct str path)
 	return op && op_view_of(op) == VIEW_OWN;
 }
 
-/* A name that is given to it later does not make it younger. Not every file system knows. */
+/* Moving it, linking it and changing its mode leave that as it is; where the file system does
+ * not keep it nobody can tell. */
 static bool is_born_since(const struct observer *o, const struct target_place *place)
 {
-	struct statx_timestamp born;
+	const struct timespec *since = &o->since;
 	struct statx st;
 
-	if (statx(place->dir, place->name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
-		  STATX_BTIME | STATX_CTIME, &st) < 0)
+	if (statx(place->dir, place->name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME))
 		return false;
-	born = st.stx_mask & STATX_BTIME ? st.stx_btime : st.stx_ctime;
-	return born.tv_sec > o->since.tv_sec ||
-	       (born.tv_sec == o->since.tv_sec && born.tv_nsec >= (uint64_t)o->since.tv_nsec);
+	return st.stx_btime.tv_sec > since->tv_sec ||
+	       (st.stx_btime.tv_sec == since->tv_sec &&
+		st.stx_btime.tv_nsec >= (uint64_t)since->tv_nsec);
 }
 
 bool observer_owns_socket(const struct observer *o, struct str path,

@@ -305,6 +305,31 @@ with contextlib.suppress(OSError): os.fchmod(0, 0o666)'
 	flooded -p strict
 }
 
+@test "H48 a socket is bound where its name was judged, whoever changes the directory meanwhile" {
+	[ "$BACKEND" = native ] || skip "no unix sockets on landlock"
+	mkdir sub
+	run -0 cordon run -q --protect exact --backend native -- /usr/bin/python3 -c '
+import os, socket, threading
+top, sub = os.open(".", os.O_PATH), os.open("sub", os.O_PATH)
+def flip():
+    while True:
+        os.fchdir(sub)
+        os.fchdir(top)
+threading.Thread(target=flip, daemon=True).start()
+bound = 0
+for i in range(1500):
+    try:
+        socket.socket(socket.AF_UNIX).bind(".mcp.json")
+        bound += 1
+        os.unlink(".mcp.json", dir_fd=sub)
+    except OSError:
+        pass
+    assert not os.access(".mcp.json", os.F_OK, dir_fd=top, follow_symlinks=False), i
+assert bound > 10, bound
+os._exit(0)'
+	[ ! -e .mcp.json ]
+}
+
 @test "refusals are told, with who, what and the rule" {
 	run --separate-stderr cordon run -q -p strict --json -- sh -c 'mkdir deep/.new; echo x >deep/.conf'
 	assert_json '.violations | length == 2 and all(.source == "broker" and .op == "write")'
