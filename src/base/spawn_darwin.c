@@ -51,6 +51,7 @@ static pid_t fork_detached(const struct spawn_request *r, const struct spawn_pip
 		be_in_the_middle(r, pipes, mask, tell);
 	if (middle < 0)
 		return -1;
+	fd_close(&tell);
 	while (read(told, &pid, sizeof(pid)) < 0 && errno == EINTR)
 		;
 	while (waitpid(middle, NULL, 0) < 0 && errno == EINTR)

@@ -37,6 +37,13 @@ static bool has_twin(const struct world *world, struct arena *a, struct str path
 	return what->real.has_twin && what->real.has_twin(&what->real, a, path);
 }
 
+static bool is_executable(const struct world *world, struct str path)
+{
+	const struct pretended *what = world->data;
+
+	return !what->real.is_executable || what->real.is_executable(&what->real, path);
+}
+
 static int aliases(const struct world *world, struct arena *a, struct str path,
 		   struct world_paths *ret, struct cordon_error *err)
 {
@@ -52,6 +59,7 @@ void pretend_file(struct pretended *what, struct world *ret)
 			       .may_hold = may_hold,
 			       .folds = folds,
 			       .has_twin = has_twin,
+			       .is_executable = is_executable,
 			       .aliases = aliases,
 			       .data = what };
 }

@@ -135,9 +135,9 @@ const struct op *plan_shown_by(const struct plan *plan, struct str path, const s
 bool op_is_writable(const struct op *op);
 /* Is the path inside a tree that is granted for writing as a whole? */
 bool plan_is_in_writable(const struct plan *plan, struct str path);
-/* The first operation of the kind; NULL: there is none. */
 /* What the command finds in its environment; NULL: it is not set. */
 const char *plan_variable(const struct plan *plan, const char *name);
+/* The first operation of the kind; NULL: there is none. */
 const struct op *plan_find_op(const struct plan *plan, enum op_kind kind);
 /* The private directory in memory that path lies in; empty: there is none. */
 struct str plan_private_above(const struct plan *plan, struct str path);

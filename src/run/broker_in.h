@@ -78,7 +78,7 @@ void broker_companion(void *data, int control_fd, int error_fd, pid_t command);
 
 /* --- one call --------------------------------------------------------------------- */
 
-#define BROKER_JOBS_MAX 64
+#define BROKER_JOBS_MAX 256
 #define BROKER_CALLERS 32
 
 struct broker_job;

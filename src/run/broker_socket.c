@@ -112,26 +112,33 @@ struct broker_sockets {
 	size_t count;
 };
 
+static bool is_same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* A number that was given away again has another birth. Where that is not kept, what was
+ * changed since is not known any more. */
 static bool is_same(const struct statx *a, const struct statx *b)
 {
-	/* A number that was given away again has another birth; without it nobody can tell. */
-	return a->stx_mask & b->stx_mask & STATX_BTIME && a->stx_ino == b->stx_ino &&
-	       a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
-	       a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
-	       a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor &&
+	       (a->stx_mask & b->stx_mask & STATX_BTIME
+			? is_same_time(&a->stx_btime, &b->stx_btime)
+			: is_same_time(&a->stx_ctime, &b->stx_ctime));
 }
 
 static int look_at(int dir, const char *name, struct statx *ret)
 {
-	return statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME, ret);
+	return statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME | STATX_CTIME, ret);
 }
 
-/* Without memory it is not known, and not reached. */
+/* Those in private places need no note. Without memory it is not known, and not reached. */
 static void note_own(struct broker *b, const struct object *o)
 {
 	struct statx st;
 
-	if (!b->in->connects || look_at(o->place.dir, o->place.name, &st) < 0)
+	if (!b->in->connects || observer_private(b->in->observer, o->path) || look_at(o->place.dir, o->place.name, &st) < 0)
 		return;
 	if (!b->sockets)
 		b->sockets = calloc(1, sizeof(*b->sockets));

@@ -253,7 +253,7 @@ setup() {
 	assert_json '(.enforced | index("files")) and .stdout == ""'
 }
 
-# Connecting is nobody's to look at but the kernel's, which finds a socket by what it is.
+# The cover is on one spelling, and the guard can be deceived.
 @test "H25 H58 a socket where a server folds names is not promised" {
 	folding_workdir
 	mkfifo "$SCRATCH/up"
