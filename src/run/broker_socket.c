@@ -130,7 +130,8 @@ static bool is_same(const struct statx *a, const struct statx *b)
 
 static int look_at(int dir, const char *name, struct statx *ret)
 {
-	return statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME | STATX_CTIME, ret);
+	return statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
+		     STATX_INO | STATX_BTIME | STATX_CTIME, ret);
 }
 
 /* Those in private places need no note. Without memory it is not known, and not reached. */
@@ -138,7 +139,8 @@ static void note_own(struct broker *b, const struct object *o)
 {
 	struct statx st;
 
-	if (!b->in->connects || observer_private(b->in->observer, o->path) || look_at(o->place.dir, o->place.name, &st) < 0)
+	if (!b->in->connects || observer_private(b->in->observer, o->path) ||
+	    look_at(o->place.dir, o->place.name, &st) < 0)
 		return;
 	if (!b->sockets)
 		b->sockets = calloc(1, sizeof(*b->sockets));

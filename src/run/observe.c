@@ -110,10 +110,11 @@ bool observer_private(const struct observer *o, struct str path)
  * not keep it nobody can tell. */
 static bool is_born_since(const struct observer *o, const struct target_place *place)
 {
+	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
 	const struct timespec *since = &o->since;
 	struct statx st;
 
-	if (statx(place->dir, place->name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
+	if (statx(place->dir, place->name, flags, STATX_BTIME, &st) < 0 ||
 	    !(st.stx_mask & STATX_BTIME))
 		return false;
 	return st.stx_btime.tv_sec > since->tv_sec ||
