@@ -59,8 +59,10 @@ static const int allowed[] = {
 	__NR_sched_yield,
 	__NR_sigaltstack,
 	__NR_clock_nanosleep,
+	__NR_ppoll,
 #ifdef __NR_epoll_wait
 	__NR_epoll_wait,
+	__NR_poll,
 #endif
 };
 #define ALLOWED (sizeof(allowed) / sizeof(allowed[0]))

@@ -71,26 +71,11 @@ struct relay_lookup {
 void relay_lookup_start(struct relay_lookup *l, const char *name, enum dns_type type);
 void relay_lookup_stop(struct relay_lookup *l);
 
-/* --- relay_name.c ------------------------------------------------------------------ */
-
-enum relay_asks {
-	RELAY_ASKS_LATER, /* not known yet; the socket is readable when there is more */
-	RELAY_ASKS_RIGHT, /* for the name, or for none that can be seen */
-	RELAY_ASKS_WRONG,
-};
-/* Looks at what waits in the socket, for which a flow has begun: an urgent byte would be left
- * out here otherwise and sent all the same. *seen is 0 the first time. ret_other has room for
- * HELLO_NAME_MAX + 1 and is "" where no name was found. */
-enum relay_asks relay_asks(int fd, const char *name, size_t *seen, char *ret_other);
-
-/* From here on the socket is readable only when this many bytes wait, or at its end. */
-void relay_wait_for(int fd, size_t bytes);
-
 /* --- relay_proxy.c ----------------------------------------------------------------- */
 
 bool relay_proxy_ask(int fd, const struct host *target, const struct proxy *proxy);
 enum relay_says {
-	RELAY_SAYS_LATER, /* as above */
+	RELAY_SAYS_LATER, /* not known yet; the socket is readable when there is more */
 	RELAY_SAYS_YES,
 	RELAY_SAYS_NO,
 };
@@ -98,6 +83,8 @@ enum relay_says {
 enum relay_says relay_proxy_says(int fd, size_t *seen, unsigned *ret_status);
 
 /* --- relay_pump.c: bytes from one socket to another -------------------------------- */
+
+#define RELAY_ALL UINT64_MAX
 
 struct relay_piece;
 
@@ -115,6 +102,8 @@ struct relay_pieces {
 
 struct relay_flow {
 	int from, to;
+	uint64_t may; /* be taken in now, so many bytes; RELAY_ALL: whatever comes */
+	bool blocked; /* what waits is known, and nothing is to be done with it yet */
 	struct relay_piece *piece; /* while it holds something */
 	size_t held, at;	   /* of which so much, from there on */
 	bool bulk;		   /* much comes at once */
@@ -127,5 +116,32 @@ void relay_flow_begin(struct relay_flow *flow, int from, int to);
 /* Moves what can be moved without waiting. False: the connection is broken. */
 bool relay_flow_run(struct relay_pieces *pieces, struct relay_flow *flow);
 void relay_flow_drop(struct relay_pieces *pieces, struct relay_flow *flow);
+
+/* --- relay_name.c: for which name TLS asks ------------------------------------------ */
+
+enum relay_stage {
+	RELAY_STAGE_OVER,  /* nothing is looked at any more */
+	RELAY_STAGE_FIRST, /* the first hello of the client is awaited, */
+	RELAY_STAGE_ANSWER, /* what the server says to it, */
+	RELAY_STAGE_AGAIN,  /* the hello that the server asked for */
+};
+
+struct relay_check {
+	enum relay_stage stage;
+	const char *name; /* the one to ask for */
+	size_t seen;	  /* ahead */
+};
+
+/* For flows that have begun: an urgent byte would be left out here otherwise and sent all the
+ * same. */
+void relay_check_begin(struct relay_check *check, const char *name, struct relay_flow *up);
+/* Looks at what waits, and lets the flows take what may go on. False: the client asks for
+ * another name, or in a way that cannot be read. ret_other has room for HELLO_NAME_MAX + 1
+ * and is "" where no name was found. */
+bool relay_check(struct relay_check *check, struct relay_flow *up, struct relay_flow *down,
+		 char *ret_other);
+
+/* From here on the socket is readable only when this many bytes wait, or at its end. */
+void relay_wait_for(int fd, size_t bytes);
 
 #endif

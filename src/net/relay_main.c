@@ -55,9 +55,9 @@ struct connection {
 	struct dns_addresses found;
 	size_t next; /* of found */
 	struct relay_flow up, down;
-	bool checking; /* for which name TLS asks; nothing goes out yet */
-	size_t seen; /* ahead, of that or of a proxy's answer */
-	unsigned status; /* of the latter */
+	struct relay_check check;
+	size_t seen;	 /* ahead, of a proxy's answer */
+	unsigned status; /* of that */
 	char other[HELLO_NAME_MAX + 1];
 	enum relay_outcome outcome;
 	uint8_t address[16];
@@ -130,8 +130,9 @@ static void fail(struct connection *c)
 static bool watch_end(struct connection *c, struct loop_watch *end, const struct relay_flow *reads,
 		      const struct relay_flow *writes)
 {
-	uint32_t events = (!reads->held && !reads->ended ? (uint32_t)EPOLLIN : 0) |
-			  (writes->held ? (uint32_t)EPOLLOUT : 0);
+	bool wants = !reads->held && !reads->ended && !reads->blocked;
+	uint32_t events =
+		(wants ? (uint32_t)EPOLLIN : 0) | (writes->held ? (uint32_t)EPOLLOUT : 0);
 	struct cordon_error ignored;
 
 	if (events)
@@ -143,15 +144,10 @@ static bool watch_end(struct connection *c, struct loop_watch *end, const struct
 /* False: it asks for another name. */
 static bool check_name(struct connection *c)
 {
-	enum relay_asks asks;
-
-	if (!c->checking)
+	if (relay_check(&c->check, &c->up, &c->down, c->other))
 		return true;
-	asks = relay_asks(c->inside.fd, c->request.target.name, &c->seen, c->other);
-	c->checking = asks == RELAY_ASKS_LATER;
-	if (asks == RELAY_ASKS_WRONG)
-		c->outcome = RELAY_OTHER_NAME;
-	return asks != RELAY_ASKS_WRONG;
+	c->outcome = RELAY_OTHER_NAME;
+	return false;
 }
 
 static void move(void *data, uint32_t events)
@@ -160,7 +156,7 @@ static void move(void *data, uint32_t events)
 	struct relay_pieces *pieces = &c->relay->pieces;
 
 	(void)events;
-	if (!check_name(c) || (!c->checking && !relay_flow_run(pieces, &c->up)) ||
+	if (!check_name(c) || !relay_flow_run(pieces, &c->up) ||
 	    !relay_flow_run(pieces, &c->down) ||
 	    !watch_end(c, &c->inside, &c->up, &c->down) ||
 	    !watch_end(c, &c->outside, &c->down, &c->up)) {
@@ -176,11 +172,11 @@ static void move(void *data, uint32_t events)
 static void begin_moving(struct connection *c)
 {
 	c->outcome = RELAY_DONE;
-	c->seen = 0;
-	c->checking = !c->request.published && c->request.target.kind == HOST_NAME &&
-		      !host_is_local(&c->request.target);
 	relay_flow_begin(&c->up, c->inside.fd, c->outside.fd);
 	relay_flow_begin(&c->down, c->outside.fd, c->inside.fd);
+	if (!c->request.published && c->request.target.kind == HOST_NAME &&
+	    !host_is_local(&c->request.target))
+		relay_check_begin(&c->check, c->request.target.name, &c->up);
 	c->inside.ready = c->outside.ready = move;
 	move(c, 0);
 }

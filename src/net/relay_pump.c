@@ -83,10 +83,13 @@ static bool would_wait(ssize_t n)
 
 static bool take_in(struct relay_flow *flow)
 {
-	ssize_t n = recv(flow->from, flow->piece->bytes, flow->piece->size, MSG_DONTWAIT);
+	size_t most = flow->piece->size < flow->may ? flow->piece->size : (size_t)flow->may;
+	ssize_t n = recv(flow->from, flow->piece->bytes, most, MSG_DONTWAIT);
 
 	if (n < 0)
 		return would_wait(n);
+	if (flow->may != RELAY_ALL)
+		flow->may -= (uint64_t)n;
 	flow->held = (size_t)n;
 	flow->at = 0;
 	flow->ended = n == 0;
@@ -123,7 +126,7 @@ void relay_flow_begin(struct relay_flow *flow, int from, int to)
 {
 	static const int yes = 1;
 
-	*flow = (struct relay_flow){ .from = from, .to = to };
+	*flow = (struct relay_flow){ .from = from, .to = to, .may = RELAY_ALL };
 	/* An urgent byte goes on as an ordinary one; otherwise it would be left out, here and
 	 * where the name is looked at (relay_name.c). */
 	setsockopt(from, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
@@ -133,7 +136,7 @@ void relay_flow_begin(struct relay_flow *flow, int from, int to)
  * there was, and the end is told by itself. */
 static bool goes_on(const struct relay_flow *flow, uint64_t before)
 {
-	return !flow->held && !flow->ended && flow->bulk && flow->bytes != before;
+	return !flow->held && !flow->ended && flow->bulk && flow->may && flow->bytes != before;
 }
 
 bool relay_flow_run(struct relay_pieces *pieces, struct relay_flow *flow)
@@ -142,13 +145,13 @@ bool relay_flow_run(struct relay_pieces *pieces, struct relay_flow *flow)
 	unsigned i = 0;
 	uint64_t before;
 
-	if (flow->over)
+	if (flow->over || (!flow->may && !flow->held && !flow->ended))
 		return true;
 	do {
 		before = flow->bytes;
 		if (!flow->piece && !(flow->piece = take_piece(pieces, flow->bulk)))
 			return false;
-		if (!flow->held && !flow->ended)
+		if (!flow->held && !flow->ended && flow->may)
 			good = take_in(flow);
 		if (good && flow->held)
 			good = let_out(pieces, flow);

@@ -76,6 +76,102 @@ except ConnectionError:
 	in_python ok.test 'assert get("ok.test")'
 }
 
+# A TLS server that asks every client for a second hello, and the command.
+asks_again() {
+	openssl s_server -accept 203.0.113.1:8443 -cert "$LAB/cert.pem" -key "$LAB/key.pem" \
+		-groups P-384 -www >"$LAB/again" 2>&1 &
+	local server=$! status=0
+	until (exec 3<>/dev/tcp/203.0.113.1/8443) 2>/dev/null; do
+		kill -0 "$server" || return 1
+		sleep 0.05
+	done
+	"$@" || status=$?
+	kill "$server"
+	return "$status"
+}
+
+@test "H69 TLS that asks for another name in a second hello is refused, whenever it is sent" {
+	command -v openssl >/dev/null || must_or_skip "openssl is not installed"
+	export -f asks_again
+	run --separate-stderr lab bash -c 'asks_again "$@"' bash "$CORDON" run --json --backend native \
+		--allow-network=own.test,203.0.113.1:8443 -- /usr/bin/python3 -c '
+import os, socket, ssl, struct
+random, session = os.urandom(32), os.urandom(32)
+def extension(kind, data):
+    return struct.pack(">HH", kind, len(data)) + data
+def hello(name, share):
+    n = name.encode()
+    e = (extension(0, struct.pack(">HBH", len(n) + 3, 0, len(n)) + n) if n else b"") + extension(43, b"\2\3\4")
+    e += extension(10, b"\0\4\0\x1d\0\x18") + extension(13, b"\0\x08\4\3\x08\4\5\3\4\1")
+    e += extension(51, share)
+    b = b"\3\3" + random + b"\x20" + session + b"\0\2\x13\1\1\0" + struct.pack(">H", len(e)) + e
+    return b"\1" + struct.pack(">I", len(b))[1:] + b
+def record(message, kind=b"\x16"):
+    return kind + b"\3\3" + struct.pack(">H", len(message)) + message
+def first(name):
+    return record(hello(name, b"\0\0"))
+# The generator of P-384: a point that is on the curve.
+POINT = bytes.fromhex("04aa87ca22be8b05378eb1c71ef320ad746e1d3b628ba79b9859f741e082542a385502f25dbf55296c3a545e3872760ab7"
+    "3617de4a96262c6f5d9e98bf9292dc29f8f41dbd289a147ce9da3113b5f0b8c00a60b1ce1d7e819d7a431d7c90ea0e5f")
+def second(name):
+    return hello(name, struct.pack(">HHH", 4 + len(POINT), 0x18, len(POINT)) + POINT)
+change, early = record(b"\1", b"\x14"), record(b"e" * 9000, b"\x17")
+def received(s, n):
+    data = b""
+    while len(data) < n:
+        more = s.recv(n - len(data))
+        if not more:
+            raise ConnectionError
+        data += more
+    return data
+def read(s):
+    head = received(s, 5)
+    return head[:1], received(s, struct.unpack(">H", head[3:])[0])
+def taken(name, then, waits=True):
+    """Does the server answer what is sent second?"""
+    s = socket.create_connection(("own.test", 8443), 30)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        s.sendall(first(name) + (b"" if waits else then))
+        kind, message = read(s)
+        assert kind == b"\x16" and message[6:10] == b"\xcf\x21\xad\x74", message
+        if waits:
+            s.sendall(then)
+        kind, message = read(s)
+        while kind == b"\x14":
+            kind, message = read(s)
+        return kind == b"\x16" and message[6:10] != b"\xcf\x21\xad\x74"
+    except ConnectionError:
+        return False
+right, wrong = second("own.test"), second("fr.test")
+for waits in True, False:
+    assert taken("own.test", record(right), waits), waits
+    assert taken("own.test", change + record(right), waits), waits
+    assert taken("own.test", record(right[:50]) + record(right[50:]), waits), waits
+    assert taken("", record(second("")), waits), waits
+    assert not taken("own.test", record(wrong), waits), waits
+    assert not taken("own.test", change + record(wrong), waits), waits
+    assert not taken("own.test", early + change + record(wrong), waits), waits
+    assert not taken("own.test", record(wrong[:50]) + record(wrong[50:]), waits), waits
+    assert not taken("", record(wrong), waits), waits
+# Two messages in one record.
+s = socket.create_connection(("own.test", 8443), 30)
+try:
+    s.sendall(record(hello("own.test", b"\0\0") + wrong))
+    assert s.recv(1) == b""
+except ConnectionError:
+    pass
+# A client as there are many.
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+with context.wrap_socket(socket.create_connection(("own.test", 8443), 30), server_hostname="own.test") as s:
+    s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+    assert b"HTTP/1.0 200" in s.makefile("rb").read()'
+	valid
+	assert_json '.exit_code == 0'
+	assert_json '[.violations[] | [.object, .count]] == [["fr.test:8443", 10], ["own.test:8443", 1]]'
+}
+
 @test "wget, git, node" {
 	command -v wget >/dev/null && {
 		listed ok.test wget -qO- http://ok.test/

@@ -73,7 +73,12 @@ static struct bytes *records(const struct bytes *m, size_t each)
 
 static enum hello look(const struct bytes *b, char *name)
 {
-	return hello_read(b->at, b->n, name);
+	size_t end = 0;
+	enum hello found = hello_read(b->at, b->n, name, &end);
+
+	if (found == HELLO_NAME || found == HELLO_NAMELESS)
+		cr_assert_eq(end, b->n);
+	return found;
 }
 
 Test(hello, a_name_in_one_or_many_records_and_more_before_it_is_whole)
@@ -100,7 +105,7 @@ Test(hello, other_things)
 	static struct bytes none, b;
 	char name[HELLO_NAME_MAX + 1];
 
-	cr_assert_eq(look(records(message(&none), 1000), name), HELLO_OTHER);
+	cr_assert_eq(look(records(message(&none), 1000), name), HELLO_NAMELESS);
 	add(&b, "GET / HTTP/1.1", 14);
 	cr_assert_eq(look(&b, name), HELLO_OTHER);
 }
@@ -130,7 +135,7 @@ Test(hello, what_begins_like_tls_begins_with_a_hello)
 
 Test(hello, what_two_readers_could_take_differently_is_bad)
 {
-	static struct bytes two, nul, empty, cut, mixed, large;
+	static struct bytes two, nul, empty, cut, mixed, behind, large;
 	char name[HELLO_NAME_MAX + 1];
 	struct bytes *b;
 
@@ -148,9 +153,53 @@ Test(hello, what_two_readers_could_take_differently_is_bad)
 	b = records(message(&mixed), 20);
 	b->at[25] = 0x17;
 	cr_assert_eq(look(b, name), HELLO_BAD, "another kind of record in between");
+	add_name(&behind, NAME, strlen(NAME));
+	b = message(&behind);
+	add_number(b, 1, 1);
+	cr_assert_eq(look(records(b, 1000), name), HELLO_BAD, "another message in its record");
 	add(&large, "\x16\x03\x01\x00\x04\x01\xff\xff\xff", 9);
 	cr_assert_eq(look(&large, name), HELLO_BAD);
 	large.n = 0;
 	add(&large, "\x16\x03\x01\x00\x00", 5);
 	cr_assert_eq(look(&large, name), HELLO_BAD, "an empty record");
+}
+
+/* RFC 8446, 4.1.3 */
+#define RETRY_RANDOM                                                                           \
+	"\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"                       \
+	"\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c"
+
+Test(hello, an_answer_that_asks_for_another_hello_is_told_from_one_that_does_not)
+{
+	static struct bytes m;
+
+	add(&m, "\x02\x00\x00\x26\x03\x03" RETRY_RANDOM "\x00\x13\x01\x00", 42);
+	for (size_t each = 1; each < 50; each++) {
+		struct bytes *b = records(&m, each);
+		size_t whole = b->n;
+
+		cr_assert_eq(hello_answer(b->at, b->n), HELLO_ANSWER_AGAIN, "%zu", each);
+		for (b->n = 0; b->n < whole; b->n++)
+			cr_assert_neq(hello_answer(b->at, b->n), HELLO_ANSWER, "%zu", b->n);
+	}
+	m.at[20] ^= 1;
+	cr_assert_eq(hello_answer(records(&m, 9)->at, records(&m, 9)->n), HELLO_ANSWER);
+	cr_assert_eq(hello_answer((const uint8_t *)"HTTP", 4), HELLO_ANSWER);
+}
+
+Test(hello, records_beside_a_message)
+{
+	size_t n = 0;
+
+	cr_assert_eq(hello_record((const uint8_t *)"\x14\x03\x03\x00\x01\x01", 6, &n),
+		     HELLO_RECORD_BESIDE);
+	cr_assert_eq(n, 6);
+	cr_assert_eq(hello_record((const uint8_t *)"\x17\x03\x03\x10\x00", 5, &n),
+		     HELLO_RECORD_BESIDE);
+	cr_assert_eq(n, 5 + 0x1000);
+	cr_assert_eq(hello_record((const uint8_t *)"\x17\x03\x03\x10", 4, &n), HELLO_RECORD_MORE);
+	cr_assert_eq(hello_record((const uint8_t *)"\x17\x03\x03\xff\xff", 5, &n),
+		     HELLO_RECORD_NOT);
+	cr_assert_eq(hello_record((const uint8_t *)"\x16\x03\x03\x00\x01", 5, &n),
+		     HELLO_RECORD_NOT);
 }
