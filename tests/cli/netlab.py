@@ -12,6 +12,7 @@ import http.server
 import os
 import shutil
 import socket
+import socketserver
 import ssl
 import struct
 import subprocess
@@ -108,6 +109,11 @@ class Web(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     address_family = socket.AF_INET6
     request_queue_size = 1024
+
+    def server_bind(self):
+        # HTTPServer's looks this machine's own name up, which would be among those asked for.
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = "netlab", self.server_address[1]
 
     def handle_error(self, *args):
         pass
