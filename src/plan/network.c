@@ -67,6 +67,25 @@ static void emit_denied(struct compiler *c)
 	}
 }
 
+/* What is listed as a service of the host must be one: a connection to a port that is the
+ * command's own outside would go round, out and in again. */
+static int check_published(struct compiler *c, const struct statement *s)
+{
+	unsigned outside = (unsigned)(s->number >> 16);
+
+	vec_each(h, &c->in->policy->hosts) {
+		if (!host_is_local(&h->host) || h->host.port != outside)
+			continue;
+		origin_error(c->err, CORDON_E_CONFIG, stage, &s->origin,
+			     "publish: the host's port %u would be the command's own, and "
+			     "localhost:%u is listed as a service of the host: connections would "
+			     "go round", outside, outside);
+		return err_hint(c->err, "leave one of the two out, or publish at another port: "
+					"--publish OTHER:%" PRIu64, s->number & 0xffff);
+	}
+	return 0;
+}
+
 /* With the host's network the command listens there itself. */
 static int emit_published(struct compiler *c)
 {
@@ -85,6 +104,8 @@ static int emit_published(struct compiler *c)
 		}
 		if (!text)
 			return err_nomem(c->err, stage);
+		if (check_published(c, s) < 0)
+			return -CORDON_E_CONFIG;
 		plan_emit(c, OP_PUBLISH, str_of(text));
 	}
 	return 0;

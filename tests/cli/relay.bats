@@ -44,6 +44,17 @@ exec "$0" run --backend native --publish 8080:3000 -- touch started' "$CORDON"
 	[[ $stderr == *"as in 8080:3000"* ]] || fail "why" "$(outcome)"
 }
 
+@test "a published port that is listed as a service of the host, too, is an error" {
+	local host
+
+	for host in localhost 127.0.0.1 '[::1]'; do
+		run -125 --separate-stderr cordon run --publish 8080:3000 --allow-network="$host:8080" -- touch started
+		[[ $stderr == *"connections would go round"*"--publish OTHER:3000"* ]] || fail "why" "$(outcome)"
+	done
+	[ ! -e started ] || fail "it was started"
+	run -0 cordon run -q --backend native --publish 8080:3000 --allow-network=localhost:8081,ok.test:8080 -- true
+}
+
 @test "published connections that stay do not keep others out" {
 	published 127.0.0.1 "" '
 every = [socket.create_connection(("127.0.0.1", 8080), 30) for i in range(300)]
