@@ -110,7 +110,7 @@ inside() {
 	say 'jobs'
 	seen "Running +sleep 1000.$$ &"
 	say 'fg'
-	seen "^sleep 1000.$$"
+	in_front "sleep 1000.$$"
 	keys C-c
 	last 'in> ?$'
 	say 'exit 7'
@@ -130,21 +130,31 @@ running() {
 	done
 }
 
-# Ctrl-C ends a command, Ctrl-Z stops it and fg goes on.
+# A shell names the job of fg before it gives it the terminal; a key between is the shell's.
+in_front() {
+	local end=$((SECONDS + WAIT_SECONDS))
+
+	until ps -o stat= -p "$(pgrep -f "^$1\$")" | grep -q '^[^T].*+'; do
+		[ $SECONDS -lt $end ] || fail "not in front: $1" "$(screen)"
+		sleep 0.05
+	done
+}
+
+# Ctrl-C ends a command, Ctrl-Z stops it and fg goes on. What is waited for is what only the
+# command says: the terminal repeats what is typed before anybody has read it.
 keys_on() {
 	works "$1"
-	inside "$1" '-- cat'
+	inside "$1" '-- sed -u s/^/=/'
 	say hello
-	seen '^hello$'
-	[ "$(screen | grep -c '^hello$')" -ge 1 ]
+	seen '^=hello$'
 	keys C-z
 	seen 'Stopped'
 	last 'out> ?$'
 	same_terminal
 	say 'fg'
-	seen 'cat$'
+	seen 'sed -u s/\^/=/$'
 	say again
-	seen '^again$'
+	seen '^=again$'
 	keys C-c
 	last 'out> ?$'
 	say 'echo status $?'
