@@ -131,10 +131,11 @@ static bool say_degraded(const struct runner *r)
 
 	vec_each(loss, &plan->degraded) {
 		required |= loss->required;
-		if (loss->required || !opts_given(r->o, OPTION_QUIET))
-			buf_addf(&b, "%s%s%s", b.n ? ", " : "",
-				 guarantee_rows[loss->guarantee].name,
-				 loss->required ? " (REQUIRED)" : "");
+		if (!loss->required && opts_given(r->o, OPTION_QUIET))
+			continue;
+		buf_adds(&b, b.n ? ", " : "");
+		plan_print_loss(&b, plan, loss);
+		buf_adds(&b, loss->required ? " (REQUIRED)" : "");
 	}
 	if (b.failed)
 		return false;

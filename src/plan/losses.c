@@ -3,6 +3,7 @@
 #include "plan/plan_in.h"
 
 #define stage "compile"
+#define NAME_MAX_BYTES 1024
 
 static int add_loss(struct compiler *c, enum guarantee g, enum op_kind op)
 {
@@ -129,14 +130,16 @@ int plan_check(const struct plan *plan, struct cordon_error *err)
 {
 	vec_each(loss, &plan->degraded) {
 		const struct guarantee_row *g = &guarantee_rows[loss->guarantee];
+		autobuf struct buf name = buf_make(NAME_MAX_BYTES);
 
 		if (!loss->required)
 			continue;
 		if (loss->twin)
 			return refuse_twin(plan, loss, err);
+		plan_print_loss(&name, plan, loss);
 		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
 			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
-			g->name, g->promise, op_rows[loss->op].name);
+			name.failed ? g->name : name.p, g->promise, op_rows[loss->op].name);
 		if (loss->missing != CAP_COUNT)
 			return err_hint(err, loss->op == OP_EXACT
 						     ? "%s; or use --protect guard"

@@ -152,6 +152,8 @@ uint64_t plan_tmp_size(const struct policy *policy);
 void plan_print(struct buf *b, const struct plan *plan);
 /* NULL when memory is out. */
 json_t *plan_to_json(const struct plan *plan);
+/* "guard", or "limits of tmp_size": which, where the backend holds some of them. */
+void plan_print_loss(struct buf *b, const struct plan *plan, const struct loss *loss);
 /* "guard, report": the names of what was lost, for the one line on stderr. Empty when
  * nothing was. */
 void plan_print_degraded(struct buf *b, const struct plan *plan);

@@ -101,16 +101,33 @@ void plan_print(struct buf *b, const struct plan *plan)
 			b->p[--b->n] = '\0';
 		buf_addc(b, '\n');
 	}
-	vec_each(loss, &plan->degraded)
-		buf_addf(b, "%s: %s (no %s)\n", loss->required ? "MISSING" : "degraded",
-			 guarantee_rows[loss->guarantee].name, op_rows[loss->op].name);
+	vec_each(loss, &plan->degraded) {
+		buf_adds(b, loss->required ? "MISSING: " : "degraded: ");
+		plan_print_loss(b, plan, loss);
+		buf_addf(b, " (no %s)\n", op_rows[loss->op].name);
+	}
+}
+
+void plan_print_loss(struct buf *b, const struct plan *plan, const struct loss *loss)
+{
+	const char *before = " of ";
+
+	buf_adds(b, guarantee_rows[loss->guarantee].name);
+	if (loss->op != OP_LIMIT)
+		return;
+	vec_each(op, &plan->ops)
+		if (op->kind == OP_LIMIT && op->lost) {
+			buf_addf(b, "%s%.*s", before, (int)op->path.n, op->path.p);
+			before = " and ";
+		}
 }
 
 void plan_print_degraded(struct buf *b, const struct plan *plan)
 {
-	vec_each(loss, &plan->degraded)
-		buf_addf(b, "%s%s", loss == plan->degraded.at ? "" : ", ",
-			 guarantee_rows[loss->guarantee].name);
+	vec_each(loss, &plan->degraded) {
+		buf_adds(b, loss == plan->degraded.at ? "" : ", ");
+		plan_print_loss(b, plan, loss);
+	}
 }
 
 static bool op_has_number(enum op_kind kind)

@@ -170,7 +170,10 @@ no_more_namespaces() {
 
 @test "a size for /tmp is not claimed where there is no /tmp of its own" {
 	run --separate-stderr cordon run --backend landlock --fallback degrade --tmp-size 8M true
-	[[ $stderr == *"not enforced by landlock:"*"limits (REQUIRED)"* ]] || fail "$(outcome)"
+	[[ $stderr == *"not enforced by landlock:"*"limits of tmp_size (REQUIRED)"* ]] || fail "$(outcome)"
 	run --separate-stderr cordon run --backend landlock --fallback degrade true
 	[[ $stderr != *limits* ]] || fail "$(outcome)"
+	run --separate-stderr cordon run --backend landlock --fallback degrade --tmp-size 8M \
+		--dry-run true
+	assert_contains "MISSING: limits of tmp_size (no limit)"
 }
