@@ -136,7 +136,8 @@ struct cordon_host {
 	const char *host; /* a name or an address */
 	uint16_t port;
 	uint64_t connections, sent, received, duration_ms;
-	const char *failure; /* why the last one came to nothing; NULL: it did not */
+	/* Why the last one came to nothing, or that there was no room for some; NULL: neither. */
+	const char *failure;
 };
 
 /* A file that is different after the run, if that was asked for. */

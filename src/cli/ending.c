@@ -260,7 +260,8 @@ static void print_failures(struct buf *b, const struct run_result *result)
 
 		if (!h->failure)
 			continue;
-		buf_addf(b, "%s:%u was not reached: %s\n", h->host, h->port, h->failure);
+		buf_addf(b, "%s:%u was not %sreached: %s\n", h->host, h->port,
+			 h->received ? "always " : "", h->failure);
 		said++;
 	}
 }

@@ -275,6 +275,14 @@ static void note_other(struct egress_relay *r, const struct egress_connection *c
 	violations_add(run_violations(r->run), &v);
 }
 
+/* That there was no room is told although a later connection found some: it is the limit, or
+ * this machine, that has to change. */
+static void note_failure(struct run_host *h, const char *failure)
+{
+	if (failure || h->failure != failures[RELAY_NO_ROOM])
+		h->failure = failure;
+}
+
 static void account(struct egress_relay *r, const struct relay_report *report)
 {
 	struct egress_connection *c;
@@ -289,7 +297,7 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 	h->sent += report->sent;
 	h->received += report->received;
 	h->duration_ms += loop_now() - c->since;
-	h->failure = failure_of(c, report);
+	note_failure(h, failure_of(c, report));
 	if (report->outcome == RELAY_FORBIDDEN && h != &r->published)
 		note_forbidden(r, c, report);
 	if (report->outcome == RELAY_OTHER_NAME && h != &r->published)

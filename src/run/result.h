@@ -37,7 +37,8 @@ struct run_host {
 	uint64_t count; /* connections */
 	uint64_t sent, received, duration_ms;
 	bool proxy; /* which looked the name up, so where it led was not checked */
-	const char *failure; /* why the last one came to nothing; NULL: it did not */
+	/* Why the last one came to nothing, or that there was no room for some; NULL: neither. */
+	const char *failure;
 };
 
 struct run_stream {

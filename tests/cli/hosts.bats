@@ -746,7 +746,10 @@ for s in every:
 # One that ended makes room, as soon as that is known.
 while refused("ok.test", 80):
     pass'
-	assert_json '.hosts | map(select(.port == 7000))[0].count == 3'
+	assert_json '.hosts | map(select(.port == 7000))[0] | .count == 3 and .failure == null'
+	# That there was none is told all the same.
+	assert_json '.hosts | map(select(.port == 80))[0] | .received > 0 and
+		(.failure | startswith("too many connections at a time"))'
 	run --separate-stderr lab "$CORDON" run --backend native --allow-network=ok.test \
 		--connections 1 -- /usr/bin/python3 -c '
 import socket
@@ -756,6 +759,16 @@ try:
 except OSError:
     pass'
 	[[ $stderr == *"ok.test:80 was not reached: too many connections at a time (limits.connections)"* ]] ||
+		fail "not said" "$(outcome)"
+	run --separate-stderr lab "$CORDON" run --backend native --allow-network=ok.test \
+		--connections 1 -- /usr/bin/python3 -c '
+import socket
+one = socket.create_connection(("ok.test", 7002)); one.recv(1)
+try:
+    socket.create_connection(("ok.test", 7002)).recv(1)
+except OSError:
+    pass'
+	[[ $stderr == *"ok.test:7002 was not always reached: too many connections at a time"* ]] ||
 		fail "not said" "$(outcome)"
 }
 
