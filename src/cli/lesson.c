@@ -111,6 +111,24 @@ static void print_head(struct buf *b, const struct lesson *s)
 	}
 }
 
+/* The runs had them, and what they grant was not refused. */
+static void say_flags(const struct lesson *s)
+{
+	autobuf struct buf b = buf_make(TEXT_MAX);
+	/* learn itself sets the report. */
+	bool seen[KEY_COUNT] = { [KEY_REPORT] = true };
+
+	vec_each(said, &s->o->flags.statements) {
+		if (seen[said->key])
+			continue;
+		seen[said->key] = true;
+		buf_addf(&b, "%s%s", b.n ? ", " : "", key_rows[said->key].flag);
+	}
+	if (b.n)
+		out_note(s->o, "the profile does not have what was given as flags: run with %s, too",
+			 b.p);
+}
+
 /* What somebody has to do. */
 static void say_rest(const struct lesson *s)
 {
@@ -127,6 +145,7 @@ static void say_rest(const struct lesson *s)
 		out_note(o, "the command did not succeed in the last round (%s%s)",
 			 run_cause_meaning(s->cause),
 			 s->cause == RUN_CAUSE_exited ? ", with a status that is not 0" : "");
+	say_flags(s);
 	if (s->dropped)
 		out_note(o, "%llu more refusals found no room", (unsigned long long)s->dropped);
 	if (s->fresh)

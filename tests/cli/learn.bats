@@ -21,6 +21,13 @@ profile() {
 	done
 }
 
+@test "what was given as a flag is not in the profile, and this is said" {
+	run -0 --separate-stderr cordon learn --allow-write "$HOME" --hidden-writes allow -- true
+	[[ $stderr == *"run with --allow-write, --hidden-writes, too"* ]] || fail "not said" "$(outcome)"
+	run -0 --separate-stderr cordon learn -- true
+	[[ $stderr != *"given as flags"* ]] || fail "said" "$(outcome)"
+}
+
 # learned_once FLAGS... -- SCRIPT: learned in a few rounds, and then run under what was
 # learned: it succeeds and nothing is refused.
 learned_once() {
