@@ -125,8 +125,7 @@ static void say_flags(const struct lesson *s)
 		buf_addf(&b, "%s%s", b.n ? ", " : "", key_rows[said->key].flag);
 	}
 	if (b.n)
-		out_note(s->o, "the profile does not have what was given as flags: run with %s, too",
-			 b.p);
+		out_note(s->o, "the profile lacks what was given as flags: run with %s, too", b.p);
 }
 
 /* What somebody has to do. */

@@ -118,8 +118,10 @@ static int by_path(const void *a, const void *b)
 	const struct spot *x = a, *y = b;
 	int c = compare_paths(x->path, y->path);
 
-	/* The same path twice: what exists first. */
-	return c ? c : (y->node.type != NODE_ABSENT) - (x->node.type != NODE_ABSENT);
+	/* The same path twice: what exists first, then what a rule names. */
+	if (!c)
+		c = (y->node.type != NODE_ABSENT) - (x->node.type != NODE_ABSENT);
+	return c ? c : !!y->rule - !!x->rule;
 }
 
 static void collect_hidden(struct compiler *c, struct spots *spots)

@@ -29,6 +29,7 @@ struct broker_job {
 	struct broker_waiting caller;
 	bool cloexec;
 	int answer;
+	int on; /* what it is done with: who connects has a socket */
 	struct spawned child;
 };
 
@@ -76,7 +77,7 @@ static int start(const struct broker_work *work, int answer, struct spawned *ret
 int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 {
 	struct broker *b = c->broker;
-	autoclose int held __attribute__((unused)) = work->fd;
+	autoclose int held = work->fd;
 	autoclose int to __attribute__((unused)) = work->to;
 	autoclose int theirs = -1;
 	struct broker_job *job;
@@ -103,6 +104,7 @@ int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 		free(job);
 		return r;
 	}
+	job->on = steal_fd(&held);
 	b->jobs[b->n_jobs++] = job;
 	return BROKER_LATER;
 }
@@ -118,6 +120,7 @@ static void end_job(struct broker *b, size_t i)
 
 	spawn_discard(&job->child);
 	fd_close(&job->answer);
+	fd_close(&job->on);
 	free(job);
 	b->jobs[i] = b->jobs[--b->n_jobs];
 }
@@ -132,25 +135,52 @@ static int fd_in(struct msghdr *m)
 	return fd;
 }
 
-void broker_finish_job(struct broker *b, size_t i)
+/* Its word, or that it has not said one; 0: it ended without. */
+static ssize_t take_word(const struct broker_job *job, int64_t *ret, int *ret_fd)
 {
-	const struct broker_job *job = b->jobs[i];
-	int64_t value;
 	union control control;
-	struct iovec bytes = { .iov_base = &value, .iov_len = sizeof(value) };
+	struct iovec bytes = { .iov_base = ret, .iov_len = sizeof(*ret) };
 	struct msghdr m = { .msg_iov = &bytes,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,
 			    .msg_controllen = sizeof(control.space) };
 	ssize_t got = recvmsg(job->answer, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
+	*ret_fd = got > 0 ? fd_in(&m) : -1;
+	return got;
+}
+
+void broker_finish_job(struct broker *b, size_t i)
+{
+	const struct broker_job *job = b->jobs[i];
+	int64_t value;
+	int fd;
+	ssize_t got = take_word(job, &value, &fd);
+
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	/* A job that ended without a word has not done it. */
 	if (got == (ssize_t)sizeof(value))
-		broker_answer(b, job->caller, value, fd_in(&m), job->cloexec);
+		broker_answer(b, job->caller, value, fd, job->cloexec);
 	else
 		broker_answer(b, job->caller, -EACCES, -1, false);
+	end_job(b, i);
+}
+
+/* A signal waits for the caller. What is done is done, also by a job that had no time to say
+ * so: connecting once more would fail. Else the caller makes its call again. */
+static void interrupt(struct broker *b, size_t i)
+{
+	struct broker_job *job = b->jobs[i];
+	struct sockaddr_storage peer;
+	socklen_t n = sizeof(peer);
+	int64_t value = -RESTART;
+	int fd = -1;
+
+	spawn_discard(&job->child);
+	if (take_word(job, &value, &fd) != (ssize_t)sizeof(value))
+		value = getpeername(job->on, (struct sockaddr *)&peer, &n) == 0 ? 0 : -RESTART;
+	broker_answer(b, job->caller, value, fd, job->cloexec);
 	end_job(b, i);
 }
 
@@ -163,12 +193,12 @@ void broker_check_jobs(struct broker *b)
 
 		if (waits && !call_has_signal(job->caller.tid))
 			continue;
-		/* What is done is done. */
 		broker_finish_job(b, i);
 		if (b->n_jobs != before)
 			continue;
 		if (waits)
-			broker_answer(b, job->caller, -RESTART, -1, false);
-		end_job(b, i);
+			interrupt(b, i);
+		else
+			end_job(b, i);
 	}
 }

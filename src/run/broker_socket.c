@@ -112,35 +112,30 @@ struct broker_sockets {
 	size_t count;
 };
 
-static bool is_same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-/* A number that was given away again has another birth. Where that is not kept, what was
- * changed since is not known any more. */
+/* A number that was given away again has another birth. */
 static bool is_same(const struct statx *a, const struct statx *b)
 {
-	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
-	       a->stx_dev_minor == b->stx_dev_minor &&
-	       (a->stx_mask & b->stx_mask & STATX_BTIME
-			? is_same_time(&a->stx_btime, &b->stx_btime)
-			: is_same_time(&a->stx_ctime, &b->stx_ctime));
+	return a->stx_mask & b->stx_mask & STATX_BTIME && a->stx_ino == b->stx_ino &&
+	       a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
+	       a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
+	       a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
 }
 
 static int look_at(int dir, const char *name, struct statx *ret)
 {
 	return statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
-		     STATX_INO | STATX_BTIME | STATX_CTIME, ret);
+		     STATX_INO | STATX_BTIME, ret);
 }
 
-/* Those in private places need no note. Without memory it is not known, and not reached. */
-static void note_own(struct broker *b, const struct object *o)
+/* What has the name by now need not be what was bound: somebody else may have moved an older
+ * socket there. Those in private places need no note. Without memory it is not known, and not
+ * reached. */
+static void note_own(struct broker *b, const struct object *o, const struct timespec *before)
 {
 	struct statx st;
 
 	if (!b->in->connects || observer_private(b->in->observer, o->path) ||
-	    look_at(o->place.dir, o->place.name, &st) < 0)
+	    look_at(o->place.dir, o->place.name, &st) < 0 || !observer_born_since(&st, before))
 		return;
 	if (!b->sockets)
 		b->sockets = calloc(1, sizeof(*b->sockets));
@@ -164,8 +159,10 @@ static bool is_own(const struct broker *b, int fd)
 static int64_t bind_path(struct call *c, int fd, struct address *a)
 {
 	autoobject o = { .place.dir = -1 };
+	struct timespec before;
 	int r = object_find(c, AT_FDCWD, c->path, false, &o);
 
+	observer_now(&before);
 	if (r == 0 && o.exists)
 		r = -EADDRINUSE;
 	if (r == 0)
@@ -177,7 +174,7 @@ static int64_t bind_path(struct call *c, int fd, struct address *a)
 	if (r == 0)
 		r = bind_named(c, fd, &o, a);
 	if (r == 0)
-		note_own(c->broker, &o);
+		note_own(c->broker, &o, &before);
 	return r;
 }
 

@@ -200,8 +200,6 @@ void run_start_limits(struct run *run)
 	run->timeout.fired = time_is_up;
 	run->sample.fired = take_sample;
 	run->timeout.data = run->sample.data = run;
-	if (limits->procs && !limits->procs_alone && !limits->procs_beside)
-		meter_go_first();
 	if (limits->timeout_ms)
 		loop_set_timer(run->loop, &run->timeout, limits->timeout_ms);
 	if (limits->memory || limits->procs || limits->cpu_ms)

@@ -134,9 +134,6 @@ bool meter_spent(const struct meter_budget *budget);
 dev_t meter_shm_device(void);
 /* Opens the clock; -1: there is none. */
 int meter_clock(void);
-/* Lets this process, and nothing that it starts, go before others where it may (root):
- * many that run all the time leave no time for looking at them. */
-void meter_go_first(void);
 
 /* meter_memory.c, meter_darwin.c: what can be found out about one process, and about the
  * places. */

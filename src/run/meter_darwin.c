@@ -11,10 +11,6 @@ dev_t meter_shm_device(void)
 	return 0;
 }
 
-void meter_go_first(void)
-{
-}
-
 int meter_clock(void)
 {
 	return -1;

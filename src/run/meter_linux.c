@@ -20,26 +20,6 @@ dev_t meter_shm_device(void)
 	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_dev : 0;
 }
 
-/* What sched_setattr(2) takes; not every C library declares it. */
-struct sched_terms {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-};
-
-void meter_go_first(void)
-{
-	struct sched_terms terms = {
-		.size = sizeof(terms),
-		.flags = SCHED_FLAG_RESET_ON_FORK,
-		.nice = -20,
-	};
-
-	syscall(SYS_sched_setattr, 0, &terms, 0);
-}
-
 int meter_clock(void)
 {
 	struct perf_event_attr attributes = {

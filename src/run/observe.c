@@ -72,6 +72,12 @@ static bool is_stream(const struct observer *o, const struct target_place *place
 	return false;
 }
 
+void observer_now(struct timespec *ret)
+{
+	if (clock_gettime(CLOCK_REALTIME_COARSE, ret) < 0)
+		*ret = (struct timespec){ .tv_sec = INT64_MAX };
+}
+
 bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 {
 	o->plan = plan;
@@ -80,8 +86,7 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 	o->own_view = strcmp(plan->backend, "landlock") != 0;
 	o->limits_exec = plan->enforced[GUARANTEE_EXEC];
 	o->limits_hosts = policy_net_mode(plan->policy) != NET_ON;
-	if (clock_gettime(CLOCK_REALTIME_COARSE, &o->since) < 0)
-		o->since = (struct timespec){ .tv_sec = INT64_MAX };
+	observer_now(&o->since);
 	note_streams(o);
 	/* What the backend does not do shapes nothing. */
 	vec_each(op, &plan->ops) {
@@ -106,20 +111,22 @@ bool observer_private(const struct observer *o, struct str path)
 	return op && op_view_of(op) == VIEW_OWN;
 }
 
-/* Moving it, linking it and changing its mode leave that as it is; where the file system does
- * not keep it nobody can tell. */
-static bool is_born_since(const struct observer *o, const struct target_place *place)
+bool observer_born_since(const struct statx *st, const struct timespec *since)
+{
+	const struct statx_timestamp *born = &st->stx_btime;
+
+	return st->stx_mask & STATX_BTIME &&
+	       (born->tv_sec > since->tv_sec ||
+		(born->tv_sec == since->tv_sec && born->tv_nsec >= (uint64_t)since->tv_nsec));
+}
+
+static bool is_younger(const struct observer *o, const struct target_place *place)
 {
 	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-	const struct timespec *since = &o->since;
 	struct statx st;
 
-	if (statx(place->dir, place->name, flags, STATX_BTIME, &st) < 0 ||
-	    !(st.stx_mask & STATX_BTIME))
-		return false;
-	return st.stx_btime.tv_sec > since->tv_sec ||
-	       (st.stx_btime.tv_sec == since->tv_sec &&
-		st.stx_btime.tv_nsec >= (uint64_t)since->tv_nsec);
+	return statx(place->dir, place->name, flags, STATX_BTIME, &st) == 0 &&
+	       observer_born_since(&st, &o->since);
 }
 
 bool observer_owns_socket(const struct observer *o, struct str path,
@@ -129,7 +136,7 @@ bool observer_owns_socket(const struct observer *o, struct str path,
 		if (op->kind == OP_SOCKET && str_eq(op->path, path))
 			return true;
 	return observer_private(o, path) ||
-	       (observer_writable(o, path) && is_born_since(o, place));
+	       (observer_writable(o, path) && is_younger(o, place));
 }
 
 bool observer_covers_socket(const struct observer *o, struct str path)

@@ -19,6 +19,9 @@
 #ifndef CORDON_RUN_OBSERVE_H
 #define CORDON_RUN_OBSERVE_H
 
+#include <sys/stat.h>
+#include <time.h>
+
 #include "base/arena.h"
 #include "base/map.h"
 #include "plan/plan.h"
@@ -110,6 +113,11 @@ bool observer_covers_socket(const struct observer *o, struct str path);
  * host's that may be written, one that is older than the run is somebody else's. */
 bool observer_owns_socket(const struct observer *o, struct str path,
 			  const struct target_place *place);
+/* The time, as file systems tell it. */
+void observer_now(struct timespec *ret);
+/* Moving, linking and changing it leave that as it is; where the file system does not keep it
+ * (STATX_BTIME) nobody can tell. */
+bool observer_born_since(const struct statx *st, const struct timespec *since);
 /* Is it in a directory that nobody outside of sandboxes sees? */
 bool observer_private(const struct observer *o, struct str path);
 

@@ -60,13 +60,13 @@ late() {
 	make_late
 	listen "$SCRATCH/socket"
 	echo 'from a pipe' | late cat | cat >out
-	assert_equal "$(wc -l <"$SCRATCH/tries")" 2
+	[ "$(wc -l <"$SCRATCH/tries")" -ge 2 ]
 	assert_equal "$(cat out)" 'from a pipe'
 	stop
 	listen "$SCRATCH/socket"
 	echo 'from a file' >in
 	late cat <in | cat >out
-	assert_equal "$(wc -l <"$SCRATCH/tries")" 4
+	[ "$(wc -l <"$SCRATCH/tries")" -ge 4 ]
 	assert_equal "$(cat out)" 'from a file'
 }
 

@@ -197,7 +197,10 @@ teardown() {
 	BACKGROUND+=("$!")
 	unshare --user --map-root-user --net python3 serve.py other 3>&- &
 	BACKGROUND+=("$!")
-	until [ -e relative.up ] && [ -e moved.up ] && [ -e other.up ]; do sleep 0.02; done
+	until [ -e relative.up ] && [ -e moved.up ] && [ -e other.up ]; do
+		kill -0 "${BACKGROUND[@]}"
+		sleep 0.02
+	done
 	for protect in guard exact; do
 		run -0 --separate-stderr "$CORDON" run --json --backend native --protect $protect -- \
 			python3 try.py $protect
