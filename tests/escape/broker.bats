@@ -350,7 +350,7 @@ os._exit(0)'
 	done
 	local hosts
 	hosts=$(stat -c %i host)
-	timeout 60 "$CORDON" run -q --protect exact --backend native -- /usr/bin/python3 -c '
+	"$CORDON" run -q --protect exact --backend native -- /usr/bin/python3 -c '
 import os
 def rename(old, new):
     try:
