@@ -222,6 +222,112 @@ except PermissionError:
     pass'
 }
 
+@test "H48 a socket is bound where its name was judged, whoever changes the directory meanwhile" {
+	mkdir sub
+	run -0 cordon run -q --protect exact --backend native -- /usr/bin/python3 -c '
+import os, socket, threading
+top, sub = os.open(".", os.O_PATH), os.open("sub", os.O_PATH)
+def flip():
+    while True:
+        os.fchdir(sub)
+        os.fchdir(top)
+threading.Thread(target=flip, daemon=True).start()
+bound = 0
+for i in range(1500):
+    try:
+        socket.socket(socket.AF_UNIX).bind(".mcp.json")
+        bound += 1
+        os.unlink(".mcp.json", dir_fd=sub)
+    except OSError:
+        pass
+    assert not os.access(".mcp.json", os.F_OK, dir_fd=top, follow_symlinks=False), i
+assert bound > 10, bound
+os._exit(0)'
+	[ ! -e .mcp.json ]
+}
+
+@test "H58 an older socket that another run moves onto a name that is bound is not the command's own" {
+	cat >host.py <<-'EOF'
+	import socket
+	s = socket.socket(socket.AF_UNIX)
+	s.bind("host")
+	s.listen()
+	open("up", "w").close()
+	while True:
+	    s.accept()[0].sendall(b"the host")
+	EOF
+	python3 host.py 3>&- &
+	BACKGROUND+=("$!")
+	until [ -e up ]; do
+		kill -0 $!
+		sleep 0.02
+	done
+	local hosts
+	hosts=$(stat -c %i host)
+	"$CORDON" run -q --protect exact --backend native -- /usr/bin/python3 -c '
+import os
+def rename(old, new):
+    try:
+        os.rename(old, new)
+    except OSError:
+        pass
+while True:
+    rename("host", "name")
+    if not os.path.exists("host"):
+        rename("name", "host")' 3>&- >/dev/null 2>&1 &
+	BACKGROUND+=("$!")
+	run -0 "$CORDON" run -q --protect exact --backend native --env "HOSTS=$hosts" -- /usr/bin/python3 -c '
+import os, socket
+hosts = int(os.environ["HOSTS"])
+for i in range(1000):
+    with socket.socket(socket.AF_UNIX) as own:
+        try:
+            own.bind("name")
+        except OSError:
+            pass
+        for name in "name", "host":
+            with socket.socket(socket.AF_UNIX) as s:
+                try:
+                    s.connect(name)
+                    raise SystemExit("reached by " + name)
+                except OSError:
+                    pass
+        try:
+            if os.stat("name").st_ino != hosts:
+                os.unlink("name")
+        except OSError:
+            pass'
+}
+
+@test "a signal in the middle of a connect does not let it fail" {
+	run -0 "$CORDON" run -q --protect exact --backend native -- /usr/bin/python3 -c '
+import os, signal, socket, threading, time
+signal.signal(signal.SIGUSR1, lambda *_: None)
+signal.siginterrupt(signal.SIGUSR1, False)
+server = socket.socket(socket.AF_UNIX)
+server.bind("/tmp/s")
+server.listen(4000)
+def accept():
+    while True:
+        server.accept()[0].close()
+def connect():
+    while True:
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect("/tmp/s")
+def kick(main):
+    while True:
+        signal.pthread_kill(main, signal.SIGUSR1)
+        time.sleep(0.0002)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+for run, args in (accept, ()), (connect, ()), (kick, (threading.main_thread().ident,)):
+    threading.Thread(target=run, args=args, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
+for _ in range(1500):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect("/tmp/s")
+os._exit(0)'
+}
+
 @test "H58 a unix socket that the host makes during the run" {
 	short_dir
 	mkfifo entered changed
