@@ -160,8 +160,8 @@ CHILD_SAFE void spawn_child_hide(void);
 /* Writes text to an existing file, such as one in /proc, in one call. */
 CHILD_SAFE int spawn_child_write(int error_fd, const char *stage, const char *path,
 				 const char *text);
-/* Step 7: into the directory, if there is one; then the program. The latter returns only on
- * failure. Both have reported what went wrong. */
+/* Step 7: into the directory, if there is one; then the program, with the request's mask.
+ * The latter returns only on failure. Both have reported what went wrong. */
 CHILD_SAFE int spawn_child_enter(const struct spawn_request *request, int error_fd);
 CHILD_SAFE int spawn_child_exec(const struct spawn_request *request, int error_fd);
 /* What to do about a program that could not be executed; "": nothing is known. */

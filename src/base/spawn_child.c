@@ -231,6 +231,8 @@ CHILD_SAFE int spawn_child_exec(const struct spawn_request *r, int error_fd)
 
 	if (failed)
 		return failed;
+	if (r->mask && sigprocmask(SIG_SETMASK, r->mask, NULL) < 0)
+		return fail_system(error_fd, "cannot restore the signal mask");
 	execve(r->program, r->argv, r->envp);
 	errnum = errno;
 	return spawn_child_fail(error_fd,

@@ -281,7 +281,7 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 	struct launch *launch = data;
 	struct spawn_request own = *request;
 	struct spawn_fd fds[SPAWN_FDS_MAX];
-	sigset_t ended;
+	sigset_t all, ended;
 	int r;
 
 	(void)run;
@@ -300,6 +300,9 @@ static int start(void *data, struct run *run, const struct spawn_request *reques
 		own.child_data = launch->child_data;
 		own.parent = launch->parent;
 		own.parent_data = launch->parent_data;
+		/* A signal waits for the command, or would break off what is handed over. */
+		sigfillset(&all);
+		own.mask = &all;
 	}
 	/* Who stands above the command waits for it, whatever the caller ignores. */
 	sigemptyset(&ended);

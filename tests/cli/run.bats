@@ -618,15 +618,26 @@ EOF
 	[ $((0x${lines[0]} & 1 << 16)) -ne 0 ]
 }
 
+# In set-up, too: as a signal to cordon alone, and as a terminal's to everybody of the job.
 @test "a signal ends the run as that signal, however early it comes" {
-	local ms pid status
-	for ms in 1 2 3 4 5 6 8 10 12 15 20 30 40 60; do
-		"$CORDON" run --quiet -- sleep 60 &
-		pid=$!
-		sleep "$(printf '0.%03d' "$ms")"
-		kill -TERM "$pid"
-		status=0
-		wait "$pid" || status=$?
-		[ "$status" -eq 143 ] || fail "after $ms ms: $status"
+	local backend
+	for backend in native landlock; do
+		python3 - "$CORDON" $backend <<-'EOF'
+		import os, random, signal, subprocess, sys, time
+
+		cordon, backend = sys.argv[1:]
+		for i in range(60):
+		    run = subprocess.Popen([cordon, "run", "--quiet", "--backend", backend,
+		                            "--fallback", "degrade", "--", "sleep", "60"],
+		                           stderr=subprocess.PIPE, start_new_session=True)
+		    after = random.uniform(0, 0.015)
+		    time.sleep(after)
+		    sig = signal.SIGTERM if i % 2 else signal.SIGINT
+		    (os.kill if i % 2 else os.killpg)(run.pid, sig)
+		    said = run.communicate()[1].decode()
+		    what = (after, run.returncode, said)
+		    assert run.returncode in (-sig, 128 + sig), what
+		    assert "hand-over" not in said and "spawn" not in said, what
+		EOF
 	done
 }
