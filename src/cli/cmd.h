@@ -35,6 +35,9 @@ struct setup {
 int setup_policy(const struct opts *o, struct situation *ret, struct cordon_error *err);
 /* The same, and on to the plan for this machine. */
 int setup_plan(const struct opts *o, struct setup *ret, struct cordon_error *err);
+/* Is there a listener to the calls of the command (backend/linux/listen.c)? It does not
+ * see everything, which the line on promises says. */
+bool setup_observes(const struct setup *setup);
 /* The warnings of the policy, as remarks. */
 void setup_warn(const struct opts *o, const struct policy *policy);
 

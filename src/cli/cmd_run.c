@@ -60,27 +60,12 @@ static int check_options(struct runner *r)
 	return 0;
 }
 
-/* Is there a listener to the calls of the command (backend/linux/listen.c)? It does not
- * see everything, which the line on promises says. */
-static bool observes(const struct runner *r)
-{
-	const struct plan *plan = r->setup.plan;
-	const struct caps *caps = &r->setup.caps;
-	bool listens = strcmp(plan->backend, "native") == 0 ||
-		       strcmp(plan->backend, "landlock") == 0;
-
-	return plan->enforced[GUARANTEE_REPORT] ||
-	       (listens && plan->policy->confined && caps->value[CAP_SECCOMP] &&
-		caps->value[CAP_NOTIFY] && caps->value[CAP_NOTIFY_KILLABLE] &&
-		policy_number(plan->policy, KEY_REPORT) >= REPORT_WRITES);
-}
-
 /* Nobody would be there to see a violation: a promise to act on it would be empty. */
 static int check_violations(struct runner *r)
 {
 	const struct plan *plan = r->setup.plan;
 
-	if (r->on_violation == VIOLATION_REPORT || observes(r))
+	if (r->on_violation == VIOLATION_REPORT || setup_observes(&r->setup))
 		return 0;
 	if (plan->policy->confined && policy_number(plan->policy, KEY_REPORT) < REPORT_WRITES) {
 		err_set(&r->err, CORDON_E_USAGE, 0, "usage",
@@ -519,7 +504,7 @@ static int run_it(struct runner *r)
 /* What nobody would see nobody could learn from. */
 static int check_watched(struct runner *r)
 {
-	if (observes(r))
+	if (setup_observes(&r->setup))
 		return 0;
 	err_set(&r->err, CORDON_E_UNAVAILABLE, 0, "run",
 		"the %s backend does not observe what is refused, so nothing can be learned",

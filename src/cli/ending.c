@@ -65,6 +65,14 @@ static void keep_waiting(void *data, const struct violation *v)
 	e->teller.waiting = true;
 }
 
+/* Where mounts refuse a write, it says "read-only"; elsewhere the listener tells it. */
+static bool says_denied(const struct setup *setup)
+{
+	return (strcmp(setup->plan->backend, "landlock") == 0 ||
+		strcmp(setup->plan->backend, "seatbelt") == 0) &&
+	       !setup_observes(setup);
+}
+
 static void infer(const struct ending *e, const struct str *texts, size_t n)
 {
 	const struct policy *policy = e->explainer.setup.situation.policy;
@@ -72,6 +80,7 @@ static void infer(const struct ending *e, const struct str *texts, size_t n)
 	struct infer in = { .policy = policy,
 			    .arena = &a,
 			    .violations = e->violations,
+			    .guesses_writes = says_denied(&e->explainer.setup),
 			    .search = plan_variable(e->explainer.setup.plan, "PATH") };
 	struct cordon_error ignored;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From options to a policy and a plan. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/probe.h"
 #include "cli/cmd.h"
@@ -32,6 +33,19 @@ int setup_plan(const struct opts *o, struct setup *ret, struct cordon_error *err
 	if (r == 0)
 		r = situation_plan(&ret->situation, &ret->caps, &ret->backend, &ret->plan, err);
 	return r;
+}
+
+bool setup_observes(const struct setup *setup)
+{
+	const struct plan *plan = setup->plan;
+	const struct caps *caps = &setup->caps;
+	bool listens = strcmp(plan->backend, "native") == 0 ||
+		       strcmp(plan->backend, "landlock") == 0;
+
+	return plan->enforced[GUARANTEE_REPORT] ||
+	       (listens && plan->policy->confined && caps->value[CAP_SECCOMP] &&
+		caps->value[CAP_NOTIFY] && caps->value[CAP_NOTIFY_KILLABLE] &&
+		policy_number(plan->policy, KEY_REPORT) >= REPORT_WRITES);
 }
 
 void setup_warn(const struct opts *o, const struct policy *policy)

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "report/shown.h"
 
 #define LINE_BYTES_MAX 8192
-/* How far above the error cargo and others name the path ("Caused by:"). */
+/* How far above the error cargo and others name the path: blank lines and "Caused by:"
+ * stand between. */
 #define LINES_ABOVE 3
 
 enum reason { REASON_DENIED, REASON_FROZEN, REASON_MISSING };
@@ -72,7 +74,7 @@ static bool find_reason(struct str line, struct complaint *ret)
 		ret->before = str_take(line, at);
 		ret->after = str_skip(line, at + reasons[i].words.n);
 		ret->reason = reasons[i].kind;
-		return true;
+		return shown_as_error(ret->before, ret->after);
 	}
 	return false;
 }
@@ -102,7 +104,9 @@ static bool refuses(const struct infer *in, enum violation_op op, struct str rea
 }
 
 /* The operation that the complaint is about, if the policy refuses one. Without a verb
- * the weakest that is refused: who may not even read was stopped there. */
+ * the weakest that is refused: who may not even read was stopped there. That it was about
+ * writing is guessed only where a write that is refused is seen by nobody and says no more:
+ * the same words come from whoever may not read or execute a file of others. */
 static bool refused_op(const struct complaint *c, struct str real, enum violation_op *ret,
 		       const struct rule **ret_rule)
 {
@@ -120,7 +124,8 @@ static bool refused_op(const struct complaint *c, struct str real, enum violatio
 		return refuses(c->in, c->verb, real, ret_rule);
 	}
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (refuses(c->in, order[i], real, ret_rule)) {
+		if ((order[i] != VIOLATION_write || c->in->guesses_writes) &&
+		    refuses(c->in, order[i], real, ret_rule)) {
 			*ret = order[i];
 			return true;
 		}
@@ -171,6 +176,10 @@ static bool try_path(const struct complaint *c, struct str text)
 
 	text = str_trim(text);
 	if (!text.n || text.n > PATH_BYTES_MAX || in->tries++ >= INFER_TRIES_MAX)
+		return false;
+	/* 'Permission denied' in quotes. */
+	if (text.p <= c->before.p + c->before.n && text.p + text.n >= c->after.p &&
+	    text.p >= c->line.p)
 		return false;
 	path = full_path(in, text);
 	if (!path || in->world.resolve(&in->world, in->arena, str_of(path), &v.object, &node,
@@ -231,19 +240,20 @@ static struct str last_field(struct str s)
 }
 
 /* "cat: PATH", "sh: 1: cannot create PATH", "open PATH": the field as a whole, then
- * shorter by a word at a time. */
+ * shorter by a word at a time; the last word of a sentence is no path without a slash. */
 static bool try_field(const struct complaint *c, struct str field)
 {
-	for (;;) {
-		size_t space;
+	bool found = try_path(c, field);
 
-		if (try_path(c, field))
-			return true;
-		space = str_find(field, ' ');
+	while (!found) {
+		size_t space = str_find(field, ' ');
+
 		if (space == field.n)
 			return false;
 		field = str_skip(field, space + 1);
+		found = str_find(field, '/') < field.n && try_path(c, field);
 	}
+	return found;
 }
 
 /* "PATH: Permission denied", "PATH (Permission denied)". */
@@ -285,8 +295,9 @@ static struct str first_word(struct str s)
 				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._+";
 	size_t n = 0;
 
-	while (s.n && !memchr(inside, s.p[0], sizeof(inside) - 1))
-		s = str_skip(s, s.p[0] == ' ' ? s.n : 1);
+	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++)
+		if (str_starts(s, quotes[i].open))
+			s = str_skip(s, quotes[i].open.n);
 	while (n < s.n && memchr(inside, s.p[n], sizeof(inside) - 1))
 		n++;
 	return str_take(s, n);
@@ -400,20 +411,29 @@ static bool look_for_program(struct infer *in, struct str line)
 
 /* --- texts --------------------------------------------------------------------------------- */
 
+/* cargo: "error: ... `PATH`", a blank line, "Caused by:", the error. No other line above
+ * counts: the frames of a traceback name files as well. */
+static bool try_above(const struct complaint *c, const struct str *above)
+{
+	if (!str_eq(str_trim(above[0]), STR("Caused by:")))
+		return false;
+	for (unsigned i = 1; i < LINES_ABOVE; i++)
+		if (try_quoted(c, str_take(above[i], LINE_BYTES_MAX)))
+			return true;
+	return false;
+}
+
 static void look_at(struct infer *in, struct str line, const struct str *above)
 {
 	struct complaint c = { .in = in };
 
 	line = str_take(line, LINE_BYTES_MAX);
-	if (look_for_host(in, line) || look_for_program(in, line) || !find_reason(line, &c))
+	if (shown_line(line) || look_for_host(in, line) || look_for_program(in, line) || !find_reason(line, &c))
 		return;
 	in->complaints++;
 	find_verb(&c);
-	if (try_quoted(&c, line) || try_before(&c) || try_after(&c))
-		return;
-	for (unsigned i = 0; i < LINES_ABOVE; i++)
-		if (try_quoted(&c, str_take(above[i], LINE_BYTES_MAX)))
-			return;
+	if (!try_quoted(&c, line) && !try_before(&c) && !try_after(&c))
+		try_above(&c, above);
 }
 
 void infer_text(struct infer *in, struct str text)

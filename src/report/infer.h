@@ -22,6 +22,8 @@ struct infer {
 	struct world world;
 	struct arena *arena;	       /* for what the world remembers */
 	struct violations *violations; /* what is found is added here */
+	/* A refused write says "permission denied" here, and nobody but its caller sees it. */
+	bool guesses_writes;
 	const char *search;	       /* where the command looks for programs; NULL: unknown */
 	unsigned complaints, tries;    /* so far, over all texts */
 };

@@ -18,6 +18,8 @@ static void setup(void)
 	fake_world_add(&fake, STR("/w/.git/hooks"), NODE_DIR);
 	fake_world_add(&fake, STR("/w/plain"), NODE_FILE);
 	fake_world_add(&fake, STR("/usr/lib"), NODE_DIR);
+	fake_world_add(&fake, STR("/usr/lib/python3/subprocess.py"), NODE_FILE);
+	fake_world_add(&fake, STR("/usr/lib/x.js"), NODE_FILE);
 	policy = built();
 	all = violations_new();
 }
@@ -30,13 +32,20 @@ static void teardown(void)
 
 TestSuite(infer, .init = setup, .fini = teardown);
 
-static void read_text(struct str text)
+static void read_as(struct str text, bool guesses_writes)
 {
-	struct infer infer = {
-		.policy = policy, .world = fake.world, .arena = &a, .violations = all
-	};
+	struct infer infer = { .policy = policy,
+			       .world = fake.world,
+			       .arena = &a,
+			       .violations = all,
+			       .guesses_writes = guesses_writes };
 
 	infer_text(&infer, text);
+}
+
+static void read_text(struct str text)
+{
+	read_as(text, true);
 }
 
 static const struct {
@@ -90,6 +99,27 @@ static const struct {
 	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
 	{ "java.nio", "java.nio.file.AccessDeniedException: /home/u/.ssh/id_rsa\n", VIOLATION_read,
 	  "/home/u/.ssh/id_rsa" },
+	{ "a login shell", "-bash: /home/u/.bashrc: Read-only file system\n", VIOLATION_write,
+	  "/home/u/.bashrc" },
+	{ "gcc", "a.c:3:10: fatal error: /home/u/.ssh/id_rsa: Permission denied\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "a script", "./build.sh: line 3: /usr/x: Read-only file system\n", VIOLATION_write,
+	  "/usr/x" },
+	{ "make", "make: /home/u/.ssh/id_rsa: Permission denied\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "grep itself", "grep: /home/u/.ssh/id_rsa: Permission denied\n", VIOLATION_read,
+	  "/home/u/.ssh/id_rsa" },
+	{ "logging", "ERROR:root:[Errno 13] Permission denied: '/home/u/.ssh/id_rsa'\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "a log line", "level=error msg=\"open /home/u/.ssh/id_rsa: permission denied\"\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "cp", "cp: cannot open '/home/u/.ssh/id_rsa' for reading: Permission denied\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
+	{ "the error of a traceback, not its frame",
+	  "  File \"/usr/lib/python3/subprocess.py\", line 3, in f\n"
+	  "    open(p)\n"
+	  "PermissionError: [Errno 13] Permission denied: '/home/u/.ssh/id_rsa'\n",
+	  VIOLATION_read, "/home/u/.ssh/id_rsa" },
 	{ "ruby", "x.rb:1: Permission denied @ rb_sysopen - (`/home/u/.ssh/id_rsa')\n",
 	  VIOLATION_OP_COUNT, NULL },
 	{ "a space", "cat: /home/u/with space: Permission denied\n", VIOLATION_write,
@@ -139,6 +169,70 @@ Test(infer, wordings)
 	}
 }
 
+/* What must yield nothing, also where a refused write says no more than "denied". */
+static const struct {
+	const char *tool, *text;
+} shown[] = {
+	{ "the frames of a traceback",
+	  "Traceback (most recent call last):\n"
+	  "  File \"/w/a.py\", line 1, in <module>\n"
+	  "  File \"/usr/lib/python3/subprocess.py\", line 1955, in _execute_child\n"
+	  "    raise child_exception_type(errno_num, err_msg, err_filename)\n"
+	  "PermissionError: [Errno 13] Permission denied: './big'\n" },
+	{ "a frame right above",
+	  "  File \"/usr/lib/python3/subprocess.py\", line 3, in g\n"
+	  "PermissionError: [Errno 13] Permission denied\n" },
+	{ "node",
+	  "/usr/lib/x.js:12\n    throw new Error('Permission denied')\n    ^\n\n"
+	  "Error: Permission denied\n    at Object.<anonymous> ('/usr/lib/x.js':12:9)\n" },
+	{ "a compiler's place", "/usr/lib/x.js:3:10: error: Permission denied\n" },
+	{ "grep -n", "notes:3:cat: /home/u/.ssh/id_rsa: Permission denied\n"
+		    "12:cat: /home/u/.ssh/id_rsa: Permission denied\n"
+		    "a/notes:3:cat: /home/u/.ssh/id_rsa: Permission denied\n" },
+	{ "grep -r", "a/notes.txt:cat: /home/u/.ssh/id_rsa: Permission denied\n" },
+	{ "diff", "+cat: /home/u/.ssh/id_rsa: Permission denied\n"
+		  "-cat: /home/u/.ssh/id_rsa: Permission denied\n" },
+	{ "ls -l", "-rw-r--r-- 1 u u 0 Nov 18 07:00 '/home/u/.bashrc: Permission denied'\n" },
+	{ "cat -n", "     3\tcat: /home/u/.ssh/id_rsa: Permission denied\n" },
+	{ "TAP", "ok 3 - '/home/u/.bashrc': Permission denied\n"
+		 "not ok 4 - '/home/u/.bashrc': Permission denied\n" },
+	{ "go test", "    --- PASS: TestX/'/home/u/.bashrc': Permission denied\n" },
+	{ "source", "perror(\"Permission denied\"); open(\"/home/u/.bashrc\");\n"
+		    "die('cat: /home/u/.ssh/id_rsa: Permission denied');\n"
+		    "expect('/home/u/.bashrc').toThrow('permission denied')\n" },
+	{ "prose", "'/home/u/.bashrc' should say permission denied\n" },
+	{ "its own words", "expected: 'Permission denied'\n" },
+	{ "a format", "\"Could not resolve host: %s\"\n" },
+};
+
+Test(infer, text_that_is_only_shown)
+{
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		for (int guess = 0; guess < 2; guess++) {
+			read_as(str_of(shown[i].text), guess);
+			cr_assert_eq(violations_count(all), 0, "%s: %s", shown[i].tool,
+				     violations_count(all) ? violations_at(all, 0)->object.p : "");
+		}
+}
+
+/* Who may not read or execute a file of others says the same. */
+Test(infer, writing_is_guessed_only_where_nobody_sees_it)
+{
+	static const char *const texts[] = {
+		"cat: /usr/lib/x.js: Permission denied\n",
+		"sh: 1: /usr/lib/x.js: Permission denied\n",
+		"PermissionError: [Errno 13] Permission denied: '/usr/lib/x.js'\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		read_as(str_of(texts[i]), false);
+		cr_assert_eq(violations_count(all), 0, "%s", texts[i]);
+	}
+	read_as(STR("sh: 1: cannot create /usr/lib/x.js: Permission denied\n"), false);
+	cr_assert_eq(violations_count(all), 1);
+	cr_assert_eq(violations_at(all, 0)->op, VIOLATION_write);
+}
+
 Test(infer, what_was_seen_is_not_inferred_again)
 {
 	struct violation v = { .op = VIOLATION_write,
@@ -181,7 +275,7 @@ Test(infer, is_bounded)
 
 	buf_adds(&b, "cat: /home/u/.ssh/id_rsa: Permission denied\n");
 	while (b.n < ((size_t)2 << 20))
-		buf_adds(&b, "x: a b c d e f g h i j k: Permission denied\n");
+		buf_adds(&b, "x: /a /b /c /d /e /f /g /h /i /j /k: Permission denied\n");
 	cr_assert_not(b.failed);
 	infer_text(&infer, buf_str(&b));
 	/* Its beginning is too far from the end. */
