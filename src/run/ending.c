@@ -135,7 +135,9 @@ static void kill_all(struct run *run)
 static void ask_all(struct run *run, uint64_t patience_ms)
 {
 	run->phase = RUN_PHASE_asked;
-	tree_signal(&run->tree, SIGTERM);
+	/* Nobody there, as while bubblewrap still prepares: there is nothing to wait for. */
+	if (!tree_signal(&run->tree, SIGTERM))
+		patience_ms = 0;
 	/* A stopped process cannot act on it. */
 	tree_signal(&run->tree, SIGCONT);
 	loop_set_timer(run->loop, &run->phase_timer, patience_ms);

@@ -40,16 +40,16 @@ static bool is_for_group(int sig)
 	return sig != SIGUSR1 && sig != SIGUSR2;
 }
 
-void run_pass_on(struct run *run, int sig)
+bool run_pass_on(struct run *run, int sig)
 {
 	if (run->main_gone)
-		return;
+		return false;
 	if (run->request->wrappers)
-		tree_signal_command(&run->tree, sig, is_for_group(sig));
-	else if (run->request->new_session && is_for_group(sig) && kill(-run->main.pid, sig) == 0)
-		return;
-	else /* also when its setsid is still to come */
-		spawn_signal(&run->main, sig);
+		return tree_signal_command(&run->tree, sig, is_for_group(sig));
+	if (run->request->new_session && is_for_group(sig) && kill(-run->main.pid, sig) == 0)
+		return true;
+	/* Also when its setsid is still to come. */
+	return spawn_signal(&run->main, sig) == 0;
 }
 
 static bool in_foreground(void)
@@ -161,13 +161,14 @@ static void grace_over(void *data)
 	run_insist(data);
 }
 
-/* The command has the signal by now, and some time to do as it says. */
-static void count_request(struct run *run, int sig, bool by_terminal)
+/* The command has the signal by now, if it was there, and some time to do as it says. */
+static void count_request(struct run *run, int sig, bool by_terminal, bool heard)
 {
 	if (!asks_to_end(run, sig, by_terminal))
 		return;
 	run->asked++;
-	if (run_is_beginning(run)) {
+	/* bubblewrap has been executed, and the command has not. */
+	if (run_is_beginning(run) || (!heard && !run->main_gone && run->request->wrappers > 1)) {
 		run->ended_by = sig;
 		run_stop(run, RUN_CAUSE_signal);
 		return;
@@ -194,6 +195,7 @@ static void signal_while_delivering(struct run *run, int sig)
 void run_on_signal(void *data, int sig, bool by_terminal)
 {
 	struct run *run = data;
+	bool heard = true;
 
 	/* Of a pipe that we wrote to: the error has told it. */
 	if (sig == SIGPIPE)
@@ -216,8 +218,8 @@ void run_on_signal(void *data, int sig, bool by_terminal)
 	if (sig == SIGTSTP && run->request->new_session)
 		suspend_session(run);
 	else if (!by_terminal || run->request->new_session)
-		run_pass_on(run, sig);
+		heard = run_pass_on(run, sig);
 	if (sig == SIGTSTP && !run->request->new_session && run->request->wrappers)
 		expect_stop(run);
-	count_request(run, sig, by_terminal);
+	count_request(run, sig, by_terminal, heard);
 }

@@ -79,8 +79,8 @@ void run_delivered(struct run *run);
 /* forward.c */
 void run_signal_set(sigset_t *ret);
 void run_on_signal(void *data, int sig, bool by_terminal);
-/* To the command, or the foreground of its session. */
-void run_pass_on(struct run *run, int sig);
+/* To the command, or the foreground of its session. False when nobody got it. */
+bool run_pass_on(struct run *run, int sig);
 /* The command was stopped: cordon stops as the command would have stopped the user's job,
  * and goes on with it. */
 void run_suspend(struct run *run);

@@ -163,6 +163,27 @@ Test(signals, pass_by_the_wrappers_of_a_backend)
 	close(out);
 }
 
+/* bubblewrap while it prepares: there is no command yet that could be waited for, as long as
+ * the grace lasts. */
+Test(signals, end_a_wrapper_without_a_command_at_once)
+{
+	struct run_request q = shell("echo up; exec sleep 600");
+	pid_t pid;
+	int out;
+
+	q.wrappers = 2;
+	q.grace_ms = 600000;
+	pid = supervise_apart(q, &out);
+	expect_line(out, "up");
+	kill(pid, SIGTERM);
+	cr_assert_eq(status_of_process(pid), 128 + SIGTERM);
+	close(out);
+	q.limits.timeout_ms = 100;
+	pid = supervise_apart(q, &out);
+	cr_assert_eq(status_of_process(pid), 124);
+	close(out);
+}
+
 /* A session with a terminal and a shell that does job control: it says "stopped" on
  * `report` when the supervisor stops, continues it at once, and exits as it does. */
 struct session {
