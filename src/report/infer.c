@@ -428,7 +428,8 @@ static void look_at(struct infer *in, struct str line, const struct str *above)
 	struct complaint c = { .in = in };
 
 	line = str_take(line, LINE_BYTES_MAX);
-	if (shown_line(line) || look_for_host(in, line) || look_for_program(in, line) || !find_reason(line, &c))
+	if (shown_line(line) || look_for_host(in, line) || look_for_program(in, line) ||
+	    !find_reason(line, &c))
 		return;
 	in->complaints++;
 	find_verb(&c);
