@@ -9,6 +9,7 @@ meson install -C "$1" --no-rebuild --quiet --destdir "$top/stage" || exit 1
 prefix=$top/stage$(meson introspect "$1" --buildoptions |
 	python3 -c 'import json, sys
 print(*(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
+examples=$(dirname "$(realpath "$0")")/../docs/examples
 failed=0
 
 # holds FILE COMMAND ...: the file is there and the command succeeds on it.
@@ -31,14 +32,31 @@ compiles() {
 	shift
 	if ! PKG_CONFIG_SYSROOT_DIR=$top/stage PKG_CONFIG_PATH=$(dirname "$pc") bash -c '
 		flags=$(pkg-config --cflags --libs "${@:3}" libcordon) &&
-		printf "%s\n" "#include <cordon/cordon.h>" "#include <stdio.h>" \
-			"int main(void) { return puts(cordon_version()) < 0; }" >"$1.c" &&
-		cc -Wall -Wextra -Werror -o "$1" "$1.c" $flags' - "$top/$program" "" "$@"; then
+		{ cat "$2" 2>/dev/null || printf "%s\n" "#include <cordon/cordon.h>" \
+			"#include <stdio.h>" \
+			"int main(void) { return puts(cordon_version()) < 0; }"; } >"$1.c" &&
+		cc -Wall -Wextra -Werror -o "$1" "$1.c" $flags' - "$top/$program" "$examples/$program.c" "$@"; then
 		echo "does not compile against what is installed: $program"
 		failed=1
 	fi
 }
+# said TEXT COMMAND ...: what it prints, on either stream, has the text in it.
+said() {
+	local text=$1
+	shift
+	"$@" >"$top/said" 2>&1
+	if grep -qF -- "$text" "$top/said"; then
+		return
+	fi
+	echo "without '$text': $*"
+	cat "$top/said"
+	failed=1
+}
 if [ "$(uname)" = Linux ]; then
+	export HOME=$top
+	mkdir "$top/work" && cd "$top/work" || exit 1
+	# The stage is not the prefix; the program finds what was staged with it all the same.
+	said "($prefix/libexec/cordon/cordon-relay)" "$prefix/bin/cordon" doctor
 	libdir=$(dirname "$(find "$prefix" -name libcordon.so)")
 	pc=$libdir/pkgconfig/libcordon.pc
 	holds "${libdir#"$prefix"/}/libcordon.so.0" test -f
@@ -53,6 +71,10 @@ if [ "$(uname)" = Linux ]; then
 	if ! grep -q __asan_init "$top/symbols"; then
 		compiles shared
 		LD_LIBRARY_PATH=$libdir "$top/shared" | grep -q '^[0-9]' || failed=1
+		compiles run_shell
+		LD_LIBRARY_PATH=$libdir said "staged" "$top/run_shell" "echo staged"
+		rm "$prefix/bin/cordon"
+		LD_LIBRARY_PATH=$libdir said "PREFIX" "$top/run_shell" "echo staged"
 		rm "$libdir"/libcordon.so*
 		compiles static --static
 		"$top/static" | grep -q '^[0-9]' || failed=1

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	}
 	policy = cordon_policy_new("moderate");
 	if (cordon_run_start(policy, &request, &run, &err) < 0) {
-		fprintf(stderr, "%s: %s\n", err.stage, err.message);
+		fprintf(stderr, "%s: %s; %s\n", err.stage, err.message, err.hint);
 		return status;
 	}
 	if (follow(run, &err) < 0)

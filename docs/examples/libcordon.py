@@ -55,7 +55,8 @@ def run_shell(command, profile="moderate", workdir=".", timeout=120.0, settings=
         execute_shell(policy, command.encode(), workdir.encode(), int(timeout * 1000),
                       ctypes.byref(result), ctypes.byref(error))
         if not result:
-            raise RuntimeError(error.message.decode(errors="replace"))
+            raise RuntimeError(b"; ".join(filter(None, (error.message, error.hint))).decode(
+                errors="replace"))
         return (output(result_stdout, result), output(result_stderr, result),
                 json.loads(result_json(result)))
     finally:

@@ -45,7 +45,7 @@ static int run_shell(const struct cordon_policy *policy, const char *command)
 	int failed = cordon_execute_shell(policy, command, ".", 120000, &result, &err);
 
 	if (!result) {
-		fprintf(stderr, "%s\n", err.message);
+		fprintf(stderr, "%s%s%s\n", err.message, *err.hint ? "; " : "", err.hint);
 		return 2;
 	}
 	fputs(cordon_result_stdout(result, NULL), stdout);

@@ -17,6 +17,7 @@
 #include "backend/backend.h"
 #include "backend/probe_in.h"
 #include "base/fd.h"
+#include "base/installed.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "base/testing.h"
@@ -69,21 +70,14 @@ static const char *find_bwrap(struct arena *a, struct str workdir, const char *p
 	return NULL;
 }
 
-/* cordon-relay: beside this program, as in a build, or where it is installed. */
-static const char *find_relay(struct arena *a)
+static void find_relay(struct arena *a, struct caps *caps)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
-	struct str dir = path_parent((struct str){ self, n > 0 ? (size_t)n : 0 });
-	const char *beside;
+	const char *places = CORDON_LIBEXEC;
 
-	if (n > 0 && n < (ssize_t)sizeof(self)) {
-		beside = arena_printf(a, "%.*s/cordon-relay", STR_ARG(dir));
-		if (beside && access(beside, X_OK) == 0)
-			return beside;
-	}
-	return access(CORDON_LIBEXEC "/cordon-relay", X_OK) == 0 ? CORDON_LIBEXEC "/cordon-relay"
-								 : NULL;
+	caps->relay_path = installed_find(a, "cordon-relay", X_OK, &places);
+	caps->value[CAP_RELAY] = caps->relay_path != NULL;
+	if (!caps->relay_path)
+		caps->why[CAP_RELAY] = arena_printf(a, "no cordon-relay in %s", places);
 }
 
 /* A number in a file of /proc/sys; `missing` when there is no such file. */
@@ -161,8 +155,7 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 	/* Only macOS has it; a program of that name here would confine nothing. */
 	caps.sandbox_exec_path = testing_value("CORDON_SANDBOX_EXEC");
 	caps.value[CAP_SANDBOX_EXEC] = caps.sandbox_exec_path != NULL;
-	caps.relay_path = find_relay(a);
-	caps.value[CAP_RELAY] = caps.relay_path != NULL;
+	find_relay(a, &caps);
 	*ret = caps;
 	return mask ? caps_mask(ret, str_of(mask), err) : 0;
 }

@@ -88,14 +88,18 @@ static void print_caps(struct buf *b, const struct caps *caps)
 {
 	buf_adds(b, "This machine can enforce:\n");
 	for (unsigned c = 0; c < CAP_COUNT; c++) {
+		const char *path = c == CAP_BWRAP ? caps->bwrap_path :
+				   c == CAP_RELAY ? caps->relay_path :
+						    NULL;
+
 		if (!caps->value[c])
 			continue;
 		buf_addf(b, "  %-18s%s", cap_rows[c].name, cap_rows[c].purpose);
 		if (c == CAP_LANDLOCK)
 			buf_addf(b, " (ABI %u)", caps->value[c]);
-		if (c == CAP_BWRAP && caps->bwrap_path) {
+		if (path) {
 			buf_adds(b, " (");
-			buf_add_escaped(b, str_of(caps->bwrap_path));
+			buf_add_escaped(b, str_of(path));
 			buf_adds(b, ")");
 		}
 		buf_addc(b, '\n');

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon shell: cordon run of the user's shell, with a prompt that tells where one is. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/installed.h"
 #include "base/path.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
@@ -30,23 +30,12 @@ static bool is_called(const char *shell, const char *name)
 	return strcmp(strrchr(shell, '/') + 1, name) == 0;
 }
 
-/* Where zsh finds the start file that marks its prompt (zsh/zshenv): beside this program, as in
- * a build, or where it is installed; or NULL. */
+/* Where zsh finds the start file that marks its prompt (zsh/zshenv), or NULL. */
 static const char *zsh_directory(struct arena *a)
 {
-	const char *installed = CORDON_LIBEXEC "/zsh";
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
-	const char *beside = NULL, *file = NULL;
+	const char *file = installed_find(a, "zsh/.zshenv", R_OK, NULL);
 
-	if (n > 0 && n < (ssize_t)sizeof(self))
-		beside = arena_printf(a, "%.*s/zsh",
-				      STR_ARG(path_parent((struct str){ self, (size_t)n })));
-	if (beside)
-		file = arena_printf(a, "%s/.zshenv", beside);
-	if (file && access(file, R_OK) == 0)
-		return beside;
-	return access(CORDON_LIBEXEC "/zsh/.zshenv", R_OK) == 0 ? installed : NULL;
+	return file ? arena_dup(a, path_parent(str_of(file))) : NULL;
 }
 
 /* A directory that zsh does not find would keep it from the user's own start files, too. */

@@ -2,9 +2,9 @@
 /*
  * Which program cordon is started, and with which words.
  *
- * In the build tree it lies beside the shared library. Beside a program into which the
- * library was linked it is not looked for: that may be a directory which a confined command
- * can write to.
+ * In the build tree it lies beside the shared library, once installed in the same prefix,
+ * wherever that was moved to. Around a program into which the library was linked it is not
+ * looked for: that may be a directory which a confined command can write to.
  */
 #include "lib/lib.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/installed.h"
 #include "base/path.h"
 
 #define stage "program"
@@ -38,7 +39,11 @@ static const char *beside(struct arena *a)
 	path = str_of(self.dli_fname);
 	if (!is_shared_library(path))
 		return NULL;
-	program = arena_printf(a, "%.*s/cordon", STR_ARG(path_parent(path)));
+	path = path_parent(path);
+	program = arena_printf(a, "%.*s/cordon", STR_ARG(path));
+	if (program && access(program, X_OK) == 0)
+		return program;
+	program = installed_moved(a, path, STR(CORDON_LIBDIR), CORDON_BINDIR "/cordon");
 	return program && access(program, X_OK) == 0 ? program : NULL;
 }
 
@@ -53,7 +58,9 @@ int lib_program(struct arena *a, const struct cordon_policy *policy, const char 
 		found = CORDON_PROGRAM;
 	if (access(found, X_OK) < 0) {
 		err_set(err, CORDON_E_UNAVAILABLE, 0, stage, "there is no program %s", found);
-		return err_hint(err, "install cordon, or name it with cordon_policy_program");
+		return err_hint(err, "make install with the PREFIX it will run in (DESTDIR is for "
+				     "packages), or name it with cordon_policy_program; PATH is "
+				     "not searched");
 	}
 	*ret = found;
 	return 0;

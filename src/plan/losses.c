@@ -7,6 +7,7 @@
 
 static int add_loss(struct compiler *c, enum guarantee g, enum op_kind op)
 {
+	const struct claims *claims = c->in->claims;
 	struct loss *loss = vec_push(&c->plan->degraded, c->arena);
 
 	if (!loss)
@@ -14,9 +15,11 @@ static int add_loss(struct compiler *c, enum guarantee g, enum op_kind op)
 	*loss = (struct loss){
 		.guarantee = g,
 		.op = op,
-		.missing = c->in->claims->enforces[op] ? CAP_COUNT : c->in->claims->missing[op],
+		.missing = claims->enforces[op] ? CAP_COUNT : claims->missing[op],
 		.required = guarantee_rows[g].required,
 	};
+	if (loss->missing != CAP_COUNT && claims->caps)
+		loss->why = claims->caps->why[loss->missing];
 	return 0;
 }
 
@@ -126,26 +129,37 @@ static int refuse_twin(const struct plan *plan, const struct loss *loss, struct 
 	return err_hint(err, "%s", twin_remedy(loss->twin));
 }
 
+/* What to do about a capability that is missing, or an operation that no capability brings. */
+static int refuse(const struct plan *plan, const struct loss *loss, struct cordon_error *err)
+{
+	const struct guarantee_row *g = &guarantee_rows[loss->guarantee];
+	const struct cap_row *cap = &cap_rows[loss->missing == CAP_COUNT ? 0 : loss->missing];
+	autobuf struct buf name = buf_make(NAME_MAX_BYTES);
+	const char *text;
+
+	plan_print_loss(&name, plan, loss);
+	text = name.failed ? g->name : name.p;
+	if (loss->missing == CAP_COUNT) {
+		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
+			"the %s backend cannot promise '%s' (%s): it has no means for this: %s",
+			plan->backend, text, g->promise, op_rows[loss->op].help);
+		return err_hint(err, "%s", remedy(loss->op));
+	}
+	err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
+		"the %s backend cannot promise '%s' (%s) without %s (%s)%s%s", plan->backend, text,
+		g->promise, cap->name, cap->purpose, loss->why ? ": " : "",
+		loss->why ? loss->why : "");
+	return err_hint(err,
+			loss->op == OP_EXACT ? "%s; or use --protect guard"
+					     : "%s; or use --fallback degrade",
+			cap->fix);
+}
+
 int plan_check(const struct plan *plan, struct cordon_error *err)
 {
 	vec_each(loss, &plan->degraded) {
-		const struct guarantee_row *g = &guarantee_rows[loss->guarantee];
-		autobuf struct buf name = buf_make(NAME_MAX_BYTES);
-
-		if (!loss->required)
-			continue;
-		if (loss->twin)
-			return refuse_twin(plan, loss, err);
-		plan_print_loss(&name, plan, loss);
-		err_set(err, CORDON_E_UNAVAILABLE, 0, stage,
-			"the %s backend cannot promise '%s' (%s): it has no %s", plan->backend,
-			name.failed ? g->name : name.p, g->promise, op_rows[loss->op].name);
-		if (loss->missing != CAP_COUNT)
-			return err_hint(err, loss->op == OP_EXACT
-						     ? "%s; or use --protect guard"
-						     : "%s; or use --fallback degrade",
-					cap_rows[loss->missing].fix);
-		return err_hint(err, "%s", remedy(loss->op));
+		if (loss->required)
+			return loss->twin ? refuse_twin(plan, loss, err) : refuse(plan, loss, err);
 	}
 	return 0;
 }

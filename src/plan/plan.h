@@ -88,6 +88,7 @@ struct loss {
 	enum op_kind op;	/* the first operation that could not be claimed */
 	const struct op *twin;	/* the operation, if because of another spelling; else NULL */
 	enum cap missing;
+	const char *why;	/* it is missing, where more is known than the table says */
 	bool required;
 };
 

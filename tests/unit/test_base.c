@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/installed.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -142,6 +143,23 @@ Test(path, relations)
 	cr_assert(str_eq(path_last(STR("/a/b")), STR("b")));
 	cr_assert_eq(path_depth(STR("/")), 0);
 	cr_assert_eq(path_depth(STR("/a/b")), 2);
+}
+
+Test(installed, a_prefix_may_be_moved)
+{
+	struct arena a;
+
+	arena_init(&a, 1 << 16);
+	cr_assert_str_eq(installed_moved(&a, STR("/p/bin"), STR("bin"), "libexec/cordon"),
+			 "/p/libexec/cordon");
+	cr_assert_str_eq(installed_moved(&a, STR("/bin"), STR("bin"), "libexec"), "/libexec");
+	cr_assert_str_eq(installed_moved(&a, STR("/s/usr/lib/x86"), STR("lib/x86"), "bin/cordon"),
+			 "/s/usr/bin/cordon");
+	cr_assert_null(installed_moved(&a, STR("/p/sbin"), STR("bin"), "x"));
+	cr_assert_null(installed_moved(&a, STR("/p/bin2"), STR("bin"), "x"));
+	cr_assert_null(installed_moved(&a, STR("bin"), STR("bin"), "x"));
+	cr_assert_null(installed_moved(&a, STR("/s/usr/bin"), STR("/usr/bin"), "x"));
+	arena_free(&a);
 }
 
 Test(str, utf8_is_strict)

@@ -193,7 +193,7 @@ Test(plan, a_refusal_names_backend_promise_operation_and_the_way_out)
 	plan = compile(build("moderate"), &claims);
 	cr_assert_eq(plan_check(plan, &err), -CORDON_E_UNAVAILABLE);
 	cr_expect_str_eq(err.message, "the test backend cannot promise 'network' "
-				      "(the network rules): it has no unshare-net");
+				      "(the network rules) without netns (a network of its own)");
 	cr_expect(strstr(err.hint, cap_rows[CAP_NETNS].fix), "%s", err.hint);
 	cr_expect(strstr(err.hint, "--fallback degrade"), "%s", err.hint);
 
