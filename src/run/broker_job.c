@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ struct broker_job {
 	bool cloexec;
 	int answer;
 	int on; /* what it is done with: who connects has a socket */
+	bool connected; /* before it began */
 	struct spawned child;
 };
 
@@ -74,6 +76,14 @@ static int start(const struct broker_work *work, int answer, struct spawned *ret
 	return spawn_start(&request, ret, &ignored) < 0 ? -EAGAIN : 0;
 }
 
+static bool is_connected(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t n = sizeof(peer);
+
+	return getpeername(fd, (struct sockaddr *)&peer, &n) == 0;
+}
+
 int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 {
 	struct broker *b = c->broker;
@@ -95,7 +105,8 @@ int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 	theirs = ends[1];
 	*job = (struct broker_job){ .caller = { c->notif->id, c->target.tid },
 				    .cloexec = c->cloexec,
-				    .answer = ends[0] };
+				    .answer = ends[0],
+				    .connected = is_connected(held) };
 	/* It would inherit where we are kept. */
 	broker_roam(b);
 	r = start(work, theirs, &job->child);
@@ -167,19 +178,41 @@ void broker_finish_job(struct broker *b, size_t i)
 	end_job(b, i);
 }
 
+/* What does not block says its word without delay, and whether it was done could not be seen:
+ * who was connected already is so whatever came of it, who does not block is not yet. */
+static bool ends_soon(const struct broker_job *job)
+{
+	int flags = fcntl(job->on, F_GETFL);
+
+	return (flags >= 0 && flags & O_NONBLOCK) || (job->connected && is_connected(job->on));
+}
+
+/* What the kernel says to who is interrupted: where there is a limit of time the call is not
+ * made again, or it would never be reached. */
+static int64_t interrupted(int on)
+{
+	struct timeval limit;
+	socklen_t n = sizeof(limit);
+
+	if (getsockopt(on, SOL_SOCKET, SO_SNDTIMEO, &limit, &n) == 0 &&
+	    (limit.tv_sec || limit.tv_usec))
+		return -EINTR;
+	return -RESTART;
+}
+
 /* A signal waits for the caller. What is done is done, also by a job that had no time to say
  * so: connecting once more would fail. Else the caller makes its call again. */
 static void interrupt(struct broker *b, size_t i)
 {
 	struct broker_job *job = b->jobs[i];
-	struct sockaddr_storage peer;
-	socklen_t n = sizeof(peer);
-	int64_t value = -RESTART;
+	int64_t value;
 	int fd = -1;
 
+	if (ends_soon(job))
+		return;
 	spawn_discard(&job->child);
 	if (take_word(job, &value, &fd) != (ssize_t)sizeof(value))
-		value = getpeername(job->on, (struct sockaddr *)&peer, &n) == 0 ? 0 : -RESTART;
+		value = is_connected(job->on) ? 0 : interrupted(job->on);
 	broker_answer(b, job->caller, value, fd, job->cloexec);
 	end_job(b, i);
 }

@@ -39,12 +39,22 @@ static bool has_path(const struct address *a, char path[PATH_MAX])
 {
 	size_t start = offsetof(struct sockaddr_un, sun_path), n;
 
-	if (a->n <= start || a->at.any.sa_family != AF_UNIX || !a->at.un.sun_path[0])
+	if (a->n <= start || a->n > sizeof(a->at.un) || a->at.any.sa_family != AF_UNIX ||
+	    !a->at.un.sun_path[0])
 		return false;
 	n = strnlen(a->at.un.sun_path, a->n - start);
 	memcpy(path, a->at.un.sun_path, n);
 	path[n] = '\0';
 	return true;
+}
+
+/* Others look for no path in an address, whatever it says. */
+static bool is_unix(int fd)
+{
+	int domain;
+	socklen_t size = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
 }
 
 /* Of an object that is held: the link of /proc, where our working directory is, leads to it. */
@@ -165,6 +175,9 @@ static int64_t bind_path(struct call *c, int fd, struct address *a)
 	observer_now(&before);
 	if (r == 0 && o.exists)
 		r = -EADDRINUSE;
+	/* Only a directory is made by a name with a slash after it. */
+	if (r == 0 && o.place.slash)
+		r = -ENOENT;
 	if (r == 0)
 		r = object_allow(c, &o, POLICY_CREATE);
 	if (r == 0)
@@ -205,7 +218,7 @@ int64_t broker_bind(struct call *c)
 	r = read_address(c, &a);
 	if (r < 0)
 		return r;
-	if (has_path(&a, c->path))
+	if (is_unix(fd) && has_path(&a, c->path))
 		return bind_path(c, fd, &a);
 	return bind(fd, &a.at.any, a.n) < 0 ? -errno : 0;
 }
@@ -254,6 +267,15 @@ static int64_t connect_for(struct call *c, int fd, int to, const struct address 
 	return r;
 }
 
+static int allow_socket(struct call *c, const struct object *held, int to)
+{
+	if (is_named(c->broker, held, to) || is_own(c->broker, to) ||
+	    (!held->outside && observer_private(c->broker->in->observer, held->path)))
+		return 0;
+	call_tell(c, BROKER_REFUSED, VIOLATION_connect, held->path, EACCES);
+	return -EACCES;
+}
+
 /* The very socket that is judged is connected to, whatever its name leads to meanwhile. */
 static int64_t connect_path_for(struct call *c, int fd, const struct address *a)
 {
@@ -272,16 +294,13 @@ static int64_t connect_path_for(struct call *c, int fd, const struct address *a)
 	r = object_of_fd(c, fcntl(to, F_DUPFD_CLOEXEC, BROKER_FD_END), &held);
 	if (r < 0)
 		return r;
-	if (!S_ISSOCK(held.mode)) {
-		if (observer_covers_socket(c->broker->in->observer, held.path))
-			call_tell(c, BROKER_SEEN, OBSERVED_SOCKET, held.path, 0);
-		return -ECONNREFUSED;
-	}
-	if (!is_named(c->broker, &held, to) && !is_own(c->broker, to) &&
-	    (held.outside || !observer_private(c->broker->in->observer, held.path))) {
-		call_tell(c, BROKER_REFUSED, VIOLATION_connect, held.path, EACCES);
-		return -EACCES;
-	}
+	if (S_ISSOCK(held.mode))
+		r = allow_socket(c, &held, to);
+	else if (observer_covers_socket(c->broker->in->observer, held.path))
+		call_tell(c, BROKER_SEEN, OBSERVED_SOCKET, held.path, 0);
+	if (r < 0)
+		return r;
+	/* What is no socket leads nowhere: the kernel says why. */
 	return connect_for(c, steal_fd(&own), steal_fd(&to), a);
 }
 
@@ -293,7 +312,7 @@ static int64_t connect_on_behalf(struct call *c)
 	if (fd < 0)
 		return fd;
 	r = read_address(c, &a);
-	if (r == 0 && has_path(&a, c->path))
+	if (r == 0 && is_unix(fd) && has_path(&a, c->path))
 		return connect_path_for(c, fd, &a);
 	if (r == 0 && a.n)
 		call_announce(c, &a.at, a.n);

@@ -348,7 +348,7 @@ def sockets():
     do("bind exists", socket.socket(socket.AF_UNIX).bind, "listen")
     do("bind missing directory", socket.socket(socket.AF_UNIX).bind, "gone/listen")
     do("bind abstract", socket.socket(socket.AF_UNIX).bind, f"\0cordon-{os.getpid()}")
-    through = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    through = socket.socket(socket.AF_UNIX)
     do("bind through a link", through.bind, "dirlink/s")
     do("bind autobind", lambda: bool(socket.socket(socket.AF_UNIX).bind("")))
     tcp = socket.socket()
@@ -359,6 +359,33 @@ def sockets():
     client = socket.socket(socket.AF_UNIX)
     do("connect", client.connect, "listen")
     do("peer", client.getpeername)
+    do("connect again", client.connect, "listen")
+    for name in "slash/", "dir/slash/", "file/", "dir/", "/", "/etc/passwd", "n" * 108, "dir/" + "n" * 104:
+        do(f"bind {name}", lambda: address("bind", socket.AF_UNIX, name))
+        do(f"connect {name}", lambda: address("connect", socket.AF_UNIX, name))
+    for size in 2, 110, 111, 128, 129:
+        for family in socket.AF_UNIX, socket.AF_INET:
+            do(f"connect {size} {family}", lambda: address("connect", family, "listen", size))
+            do(f"bind {size} {family}", lambda: address("bind", family, f"of-{size}", size))
+    limited = socket.socket(socket.AF_UNIX)
+    limited.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 20, 0))
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.siginterrupt(signal.SIGALRM, False)
+    for _ in range(2):  # no more find room in the queue
+        others = socket.socket(socket.AF_UNIX)
+        others.setblocking(False)
+        others.connect_ex("listen")
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    do("a limit of time and a signal", lambda: check(libc.connect(
+        limited.fileno(), b"\1\0listen", 8)))
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def address(call, family, name, size=None):
+    """Binds or connects a socket of any family by a path."""
+    text = struct.pack("H", socket.AF_UNIX) + name.encode()
+    with socket.socket(family) as own:
+        check(getattr(libc, call)(own.fileno(), text.ljust(256, b"\0"), size or len(text)))
 
 
 def fifos():

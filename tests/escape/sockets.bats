@@ -328,6 +328,42 @@ for _ in range(1500):
 os._exit(0)'
 }
 
+# Who is connected already shows not whether it was done, who does not block is not yet.
+@test "a signal in the middle of a connect leaves no socket connected elsewhere" {
+	run -0 "$CORDON" run -q --protect exact --backend native -- /usr/bin/python3 -c '
+import errno, os, signal, socket, threading, time
+signal.signal(signal.SIGUSR1, lambda *_: None)
+signal.siginterrupt(signal.SIGUSR1, False)
+server = socket.create_server(("127.0.0.1", 0), backlog=0)
+def refused(s):
+    s.setblocking(False)
+    return s.connect_ex(server.getsockname())
+full = [socket.socket() for _ in range(4)]
+for s in full:
+    refused(s)
+def connect():
+    while True:
+        with socket.socket(type=socket.SOCK_DGRAM) as s:
+            s.connect(("127.0.0.1", 9))
+def kick(main):
+    while True:
+        signal.pthread_kill(main, signal.SIGUSR1)
+        time.sleep(0.0002)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+for run, args in (connect, ()), (kick, (threading.main_thread().ident,)):
+    threading.Thread(target=run, args=args, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
+own = socket.socket(type=socket.SOCK_DGRAM)
+for i in range(1000):
+    to = ("127.0.0.1", 1000 + i)
+    own.connect(to)
+    assert own.getpeername() == to, (i, own.getpeername())
+    with socket.socket() as s:
+        got = refused(s)
+        assert got == errno.EINPROGRESS, (i, errno.errorcode[got])
+os._exit(0)'
+}
+
 @test "H58 a unix socket that the host makes during the run" {
 	short_dir
 	mkfifo entered changed
