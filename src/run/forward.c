@@ -161,14 +161,19 @@ static void grace_over(void *data)
 	run_insist(data);
 }
 
-/* The command has the signal by now, if it was there, and some time to do as it says. */
-static void count_request(struct run *run, int sig, bool by_terminal, bool heard)
+static bool is_key(int sig)
 {
-	if (!asks_to_end(run, sig, by_terminal))
+	return sig == SIGINT || sig == SIGQUIT;
+}
+
+/* The command has the signal by now, unless it came too early, and some time to do as it
+ * says. What is not there yet would have ended by an interrupt, at a terminal too. */
+static void count_request(struct run *run, int sig, bool by_terminal, bool early)
+{
+	if (!asks_to_end(run, sig, by_terminal) && !(early && is_key(sig)))
 		return;
 	run->asked++;
-	/* bubblewrap has been executed, and the command has not. */
-	if (run_is_beginning(run) || (!heard && !run->main_gone && run->request->wrappers > 1)) {
+	if (early) {
 		run->ended_by = sig;
 		run_stop(run, RUN_CAUSE_signal);
 		return;
@@ -188,14 +193,14 @@ static void signal_while_delivering(struct run *run, int sig)
 {
 	if (sig == SIGTSTP && in_foreground())
 		kill(getpid(), SIGSTOP);
-	else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
+	else if (is_key(sig) || sig == SIGTERM || sig == SIGHUP)
 		run_give_up(run, sig);
 }
 
 void run_on_signal(void *data, int sig, bool by_terminal)
 {
 	struct run *run = data;
-	bool heard = true;
+	bool early, heard = true;
 
 	/* Of a pipe that we wrote to: the error has told it. */
 	if (sig == SIGPIPE)
@@ -215,11 +220,15 @@ void run_on_signal(void *data, int sig, bool by_terminal)
 	}
 	if (sig == SIGCONT)
 		terminal_enter(run->terminal);
+	/* Before it is passed on: what begins only then does not get it. */
+	early = run_is_beginning(run);
 	if (sig == SIGTSTP && run->request->new_session)
 		suspend_session(run);
 	else if (!by_terminal || run->request->new_session)
 		heard = run_pass_on(run, sig);
 	if (sig == SIGTSTP && !run->request->new_session && run->request->wrappers)
 		expect_stop(run);
-	count_request(run, sig, by_terminal, heard);
+	/* bubblewrap has been executed, and the command has not. */
+	early |= !heard && !run->main_gone && run->request->wrappers > 1;
+	count_request(run, sig, by_terminal, early);
 }

@@ -618,22 +618,25 @@ EOF
 	[ $((0x${lines[0]} & 1 << 16)) -ne 0 ]
 }
 
-# In set-up, too: as a signal to cordon alone, and as a terminal's to everybody of the job.
+# In set-up, too: as a signal to cordon alone, as a terminal's to everybody of the job, and as
+# an interrupt where a terminal is, which is otherwise the command's to take.
 @test "a signal ends the run as that signal, however early it comes" {
 	local backend
-	for backend in native landlock; do
+	for backend in native landlock bwrap; do
 		python3 - "$CORDON" $backend <<-'EOF'
-		import os, random, signal, subprocess, sys, time
+		import os, pty, random, signal, subprocess, sys, time
 
 		cordon, backend = sys.argv[1:]
+		terminal = pty.openpty()[1]
 		for i in range(60):
 		    run = subprocess.Popen([cordon, "run", "--quiet", "--backend", backend,
 		                            "--fallback", "degrade", "--", "sleep", "60"],
+		                           stdin=terminal if i % 3 == 2 else subprocess.DEVNULL,
 		                           stderr=subprocess.PIPE, start_new_session=True)
 		    after = random.uniform(0, 0.015)
 		    time.sleep(after)
-		    sig = signal.SIGTERM if i % 2 else signal.SIGINT
-		    (os.kill if i % 2 else os.killpg)(run.pid, sig)
+		    sig = signal.SIGINT if i % 3 else signal.SIGTERM
+		    (os.killpg if i % 3 == 1 else os.kill)(run.pid, sig)
 		    said = run.communicate()[1].decode()
 		    what = (after, run.returncode, said)
 		    assert run.returncode in (-sig, 128 + sig), what

@@ -178,6 +178,11 @@ Test(signals, end_a_wrapper_without_a_command_at_once)
 	kill(pid, SIGTERM);
 	cr_assert_eq(status_of_process(pid), 128 + SIGTERM);
 	close(out);
+	pid = supervise_apart(q, &out);
+	expect_line(out, "up");
+	kill(pid, SIGQUIT);
+	cr_assert_eq(status_of_process(pid), 128 + SIGQUIT);
+	close(out);
 	q.limits.timeout_ms = 100;
 	pid = supervise_apart(q, &out);
 	cr_assert_eq(status_of_process(pid), 124);
