@@ -11,14 +11,12 @@
 
 #define stage "caches"
 #define SHARED_NAME_MAX 64
-#define PART false
-#define WHOLE true
 /* A word for no cache at all, which no list can spell. */
 #define NO_CACHE "none"
 
 const struct cache_row cache_rows[] = {
-#define CACHE(id, dir, at, variable, tail, names, before, reach) \
-	{ id, dir, at, variable, tail, names, before, reach },
+#define CACHE(id, dir, at, variable, tail, names, before, keeps) \
+	{ id, dir, at, variable, tail, names, before, keeps },
 #include "policy/caches.def"
 #undef CACHE
 	{ NULL },
@@ -161,15 +159,34 @@ static int cover(struct builder *b, struct cache *cache, struct node node)
 	return r < 0 ? r : add_rule(b, cache->path, node);
 }
 
+/* Is anything below the root that the variable would take away? */
+static int keeps_any(struct builder *b, const struct cache_row *row, bool *ret)
+{
+	struct str rest = str_of(row->keeps ? row->keeps : "");
+	bool more = row->keeps;
+	int r = 0;
+
+	for (*ret = false; more && !*ret && r == 0;) {
+		struct node node;
+		struct str name, ignored;
+		const char *below;
+
+		more = str_cut(rest, ' ', &name, &rest);
+		below = arena_dup(b->arena, name);
+		r = below ? find(b, row, below, &ignored, &node) : err_nomem(b->err, stage);
+		*ret = r == 0 && node.type != NODE_ABSENT;
+	}
+	return r;
+}
+
 /* Is there a variable, and one that takes nothing else of the caller's away? */
 static int may_name(struct builder *b, struct cache *cache)
 {
 	const struct cache_row *row = cache->row;
-	struct node root = { .type = NODE_ABSENT };
-	struct str ignored;
-	int r = row->whole ? find(b, row, "", &ignored, &root) : 0;
+	bool keeps;
+	int r = keeps_any(b, row, &keeps);
 
-	cache->named = row->sets && root.type == NODE_ABSENT &&
+	cache->named = row->sets && !keeps &&
 		       !(*row->text && environ_get(b->in->environ, row->sets));
 	return r;
 }

@@ -22,7 +22,7 @@ struct cache_row {
 	const char *directory;
 	const char *root, *finds, *below;	/* finds NULL: the root does not move */
 	const char *sets, *text;		/* sets NULL: no variable */
-	bool whole;
+	const char *keeps;			/* NULL: `sets` moves this alone */
 };
 /* Ended by a row without a name. */
 extern const struct cache_row cache_rows[];

@@ -94,11 +94,32 @@ Test(caches, programs_and_settings_stay_as_they_are)
 	cr_assert(writable(p, "/home/u/go/pkg/mod"));
 }
 
-/* With ~/.cargo there, CARGO_HOME would take its programs and settings away. */
-Test(caches, a_variable_that_moves_the_whole_root_needs_no_root)
+/* As rustup leaves it: its programs are found by PATH. */
+Test(caches, a_variable_moves_a_root_that_holds_no_settings)
 {
+	const struct cache *cargo;
+
 	fake_world_add(&fake, STR("/home/u/.cargo/bin"), NODE_DIR);
-	cr_assert_null(kept_in(built(), "cargo-registry"));
+	cargo = kept_in(built(), "cargo-registry");
+	cr_assert(cargo && cargo->named && !cargo->covers);
+}
+
+Test(caches, a_variable_takes_no_settings_away)
+{
+	static const struct {
+		const char *settings, *directory;
+	} rows[] = {
+		{ "/home/u/.cargo/config.toml", "cargo-registry" },
+		{ "/home/u/go/src", "go-pkg" },
+		{ "/home/u/.gradle/init.d", "gradle-caches" },
+		{ "/home/u/.local/share/pnpm/pnpm", "pnpm-home" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cr_assert(kept_in(built(), rows[i].directory), "%s", rows[i].directory);
+		fake_world_add(&fake, str_of(rows[i].settings), NODE_FILE);
+		cr_assert_null(kept_in(built(), rows[i].directory), "%s", rows[i].settings);
+	}
 }
 
 Test(caches, the_callers_variables_move_them)
