@@ -66,6 +66,10 @@ check: all	## formatting, shell scripts, layers, docs
 	@tools/check-docs --cordon $(BUILD)/cordon
 
 install: all	## install below PREFIX (/usr/local), staged in DESTDIR
+	@place="$(if $(DESTDIR),$(abspath $(DESTDIR)))$(abspath $(PREFIX))"; \
+	while [ ! -e "$$place" ]; do place=$$(dirname "$$place"); done; \
+	[ -w "$$place" ] || { echo "make: $$place cannot be written: take sudo make install, or" \
+		"make install PREFIX=$$HOME/.local" >&2; exit 1; }
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C $(BUILD)
 

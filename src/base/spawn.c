@@ -255,6 +255,19 @@ static const char *join(struct arena *a, const char *cwd, struct str dir, const 
 	return arena_printf(a, "%.*s/%s", STR_ARG(dir), name);
 }
 
+/* Words that only a shell knows. */
+static bool is_of_shells(const char *name)
+{
+	static const char *const words[] = { "cd",    "source", "export", "alias",  "set",
+					     "unset", "ulimit", "umask",  "history", "eval",
+					     "exec",  "jobs",	"fg",	  "bg",	    "." };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(name, words[i]) == 0)
+			return true;
+	return false;
+}
+
 static int not_found(const char *name, int why, struct cordon_error *err)
 {
 	bool searched = !strchr(name, '/');
@@ -264,6 +277,10 @@ static int not_found(const char *name, int why, struct cordon_error *err)
 	if (strchr(name, ' '))
 		return err_hint(err, "that is one word with blanks in it: write the words apart, "
 				     "or use sh -c");
+	if (is_of_shells(name))
+		return err_hint(err, "%s is a shell's own word, no program: use sh -c '%s ...'%s",
+				name, name,
+				strcmp(name, "cd") == 0 ? ", or -C DIR to start elsewhere" : "");
 	return searched ? err_hint(err, "it is in none of the directories of PATH") : -err->code;
 }
 

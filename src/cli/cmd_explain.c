@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "base/path.h"
 #include "base/spawn.h"
 #include "cli/last_run.h"
@@ -248,6 +249,15 @@ static bool is_host(const struct opts *o, const char *word, struct host *ret)
 	return host_parse_target(str_of(word), ret, &ignored) == 0;
 }
 
+/* ":8080", unless a file is called that: a service of this machine. */
+static bool is_port(const char *word)
+{
+	uint64_t port;
+
+	return word[0] == ':' && num_parse_u64(str_of(word + 1), UINT16_MAX, &port) && port &&
+	       access(word, F_OK) < 0;
+}
+
 static int explain_word(struct answer *a, const char *word)
 {
 	struct str scheme, name;
@@ -257,6 +267,10 @@ static int explain_word(struct answer *a, const char *word)
 		return err_set(&a->err, CORDON_E_USAGE, 0, "usage", "an empty word names nothing");
 	if (url_host(str_of(word), &scheme, &name))
 		return explain_url(a, word, scheme, name);
+	if (is_port(word))
+		word = arena_printf(a->o->arena, "localhost%s", word);
+	if (!word)
+		return err_nomem(&a->err, "explain");
 	if (!is_host(a->o, word, &host))
 		return explain_path(a, word);
 	return explain_host(a, &host, word, host.kind == HOST_NAME && !strchr(word, ':') &&
@@ -414,11 +428,30 @@ static int explain_last(struct answer *a)
 	return status;
 }
 
+/* The first option given that --last has no use for: the run had its own policy. */
+static const char *useless_for_last(const struct opts *o)
+{
+	static const enum option useless[] = {
+		OPTION_PROFILE,	   OPTION_SETTINGS, OPTION_WORKDIR, OPTION_DATA_DIR, OPTION_SANDBOX,
+		OPTION_NO_SANDBOX, OPTION_READ,	    OPTION_WRITE,   OPTION_EXEC,
+	};
+
+	for (size_t i = 0; i < sizeof(useless) / sizeof(useless[0]); i++)
+		if (opts_given(o, useless[i]))
+			return option_rows[useless[i]].flag;
+	return o->flags.statements.n ? o->flags.statements.at[0].origin.file : NULL;
+}
+
 static int check_words(struct answer *a)
 {
 	const struct opts *o = a->o;
 	bool any = o->words.n || (o->rest && *o->rest);
+	const char *useless = useless_for_last(o);
 
+	if (opts_given(o, OPTION_LAST) && !any && useless)
+		return err_set(&a->err, CORDON_E_USAGE, 0, "usage",
+			       "--last explains a run as it was: %s has no place beside it",
+			       useless);
 	if (opts_given(o, OPTION_LAST) != any)
 		return 0;
 	if (any)

@@ -167,9 +167,29 @@ static bool is_of_run(struct str flag)
 					   : find_letter(&run, flag.p[1]) != NULL;
 }
 
+/* What others call it, too far from its name for nearest_flag. */
+static const char *known_as(const struct opts *o, struct str flag)
+{
+	static const struct {
+		const char *other, *flag;
+	} rows[] = {
+		{ "--network", "--allow-network" },   { "--net", "--allow-network" },
+		{ "--allow-net", "--allow-network" }, { "--processes", "--procs" },
+		{ "--allow-socket", "--allow-unix" }, { "--socket", "--allow-unix" },
+		{ "--port", "--publish" },	      { "--cwd", "--workdir" },
+	};
+	struct found f;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (str_eq(flag, str_of(rows[i].other)) && find_flag(o, str_of(rows[i].flag), &f))
+			return rows[i].flag;
+	return NULL;
+}
+
 static int unknown_flag(struct parser *p, struct str flag)
 {
-	const char *near = nearest_flag(p->opts, flag);
+	const char *known = known_as(p->opts, flag);
+	const char *near = known ? known : nearest_flag(p->opts, flag);
 
 	err_set(p->err, CORDON_E_USAGE, 0, stage, "unknown option %s", quote(flag).text);
 	if (!p->opts->command && is_of_run(flag))

@@ -211,8 +211,11 @@ static int read_settings(struct situation *s, const char *path, struct cordon_er
 	struct str text;
 	int r;
 
-	if (!full)
-		return err_set(err, CORDON_E_CONFIG, errno, stage, "--settings %s", path);
+	if (!full) {
+		err_set(err, CORDON_E_CONFIG, errno, stage, "srt's settings, %s", path);
+		return err_hint(err, "name a file that is there; srt's own is "
+				     "~/.srt-settings.json");
+	}
 	file = arena_dup(s->arena, str_of(full));
 	free(full);
 	s->settings = arena_new(s->arena, struct srt_settings);

@@ -15,3 +15,8 @@ setup() {
 	run find "$HOME" -name 'cordon-demo.*'
 	assert_output ""
 }
+
+@test "inside cordon the demonstration says that it is" {
+	run -125 env CORDON_INSIDE=1 bash "$BATS_TEST_DIRNAME/../../tools/demo" "$CORDON"
+	assert_contains "already inside cordon"
+}

@@ -239,3 +239,22 @@ paste_flags() {
 	assert_contains "--allow-read \$'$WORKDIR/a\x1b7\nforged'"
 	[[ $output != *$'\e'* && $output != *$'\nforged'* ]] || fail "raw bytes" "$(outcome)"
 }
+
+@test "a port alone is one of this machine's, unless a file is called so" {
+	run -0 --separate-stderr cordon explain :18770
+	assert_contains "localhost:18770"
+	assert_contains "connect denied"
+	touch :18770
+	run -0 --separate-stderr cordon explain --json :18770
+	assert_json '.objects[0].path != null'
+}
+
+@test "--last takes no policy: the run had its own" {
+	local flags
+	for flags in "-p strict" "--allow-write x" "--read" "-C /"; do
+		run -125 --separate-stderr cordon explain --last $flags
+		[[ $stderr == *"explains a run as it was: --"*"has no place beside it"* ]] ||
+			fail "$flags was taken" "$stderr"
+	done
+	run -0 cordon explain --last
+}

@@ -23,6 +23,13 @@ needs_backend() {
 	assert_status 137
 }
 
+@test "a word of the shell's own is said to be that" {
+	run --separate-stderr -127 cordon run cd sub
+	[[ $stderr == *"cd is a shell's own word"*"-C DIR"* ]] || fail "not said" "$stderr"
+	run --separate-stderr -127 cordon run source x
+	[[ $stderr == *"use sh -c 'source ...'"* && $stderr != *"-C DIR"* ]] || fail "not said" "$stderr"
+}
+
 @test "not found is 127, not executable 126, and nothing else is run" {
 	needs_backend
 	run -127 --separate-stderr cordon run -q no-such-program-anywhere

@@ -191,3 +191,10 @@ under() {
 		run -0 cordon config check - <imported.toml
 	done
 }
+
+@test "a file that is missing is named, with no option that was not given" {
+	run -125 --separate-stderr cordon profile import srt "$HOME/.srt-settings.json"
+	[[ $stderr == *"srt's settings, $HOME/.srt-settings.json: No such file"*"hint: "* ]] ||
+		fail "not said" "$stderr"
+	[[ $stderr != *--settings* ]] || fail "an option is blamed" "$stderr"
+}

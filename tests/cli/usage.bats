@@ -28,7 +28,8 @@ refused() {
 	local row flag near
 	for row in --tmeout=--timeout --allow-raed=--allow-read --profil=--profile --jsn=--json \
 		--no-sandbx=--no-sandbox --memry=--memory --allow-writ=--allow-write \
-		--dryrun=--dry-run --on-violaton=--on-violation --tmpsize=--tmp-size; do
+		--dryrun=--dry-run --on-violaton=--on-violation --tmpsize=--tmp-size \
+		--network=--allow-network --processes=--procs --allow-socket=--allow-unix; do
 		flag=${row%=*} near=${row#*=}
 		refused "unknown option '$flag'" run "$flag" touch ran
 		[[ $stderr == *"did you mean $near?"* ]] || fail "no near match for $flag" "$(outcome)"
