@@ -223,18 +223,11 @@ static bool needs_no_cover(const struct op *op)
 	       (access(op->path.p, F_OK) < 0 || !wrapper_reaches(op->path));
 }
 
-/* Sockets without a path belong to the network namespace. */
 static bool bwrap_enforces_op(const struct plan *plan, const struct op *op, const struct caps *caps)
 {
+	(void)plan;
 	(void)caps;
-	if (op->twin)
-		return false;
-	if (op->kind != OP_COVER_SOCKETS)
-		return true;
-	vec_each(other, &plan->ops)
-		if (other->kind == OP_UNSHARE_NET)
-			return true;
-	return false;
+	return !op->twin;
 }
 
 /* bubblewrap itself runs outside the boundary, so it gets none of these: its loader
@@ -252,17 +245,21 @@ static int add_variables(struct arena *a, const struct plan *plan, struct bwrap_
 	return w.failed ? err_nomem(err, stage) : 0;
 }
 
+/* Of the host's sockets it covers those bound to a full path (OP_HIDE_FILE); nobody looks at
+ * connects, so OP_COVER_SOCKETS is not claimed. */
 static void bwrap_claims(const struct caps *caps, struct claims *ret)
 {
 	static const enum op_kind done[] = {
-		OP_UNSHARE_USER, OP_UNSHARE_MOUNT, OP_UNSHARE_PID,     OP_UNSHARE_NET,
-		OP_UNSHARE_IPC,	 OP_UNSHARE_UTS,   OP_UNSHARE_CGROUP,  OP_ROOT_EMPTY,
-		OP_ROOT_HOST,	 OP_SYMLINK,	   OP_BIND_RO,	       OP_BIND_RW,
-		OP_HIDE_FILE,	 OP_HIDE_DIR,	   OP_TMPFS,	       OP_PROC,
-		OP_DEV,		 OP_SOCKET,	   OP_COVER_SOCKETS,
-		OP_LIMIT,	 OP_SESSION,	   OP_DIE_WITH_PARENT, OP_DROP_CAPS,
-		OP_NO_NEW_PRIVS, OP_ENV_CLEAR,	   OP_ENV_SET,	       OP_CHDIR,
-		OP_CACHE,	 OP_SHARED_TMP,
+		OP_UNSHARE_USER,   OP_UNSHARE_MOUNT, OP_UNSHARE_PID,
+		OP_UNSHARE_NET,	   OP_UNSHARE_IPC,   OP_UNSHARE_UTS,
+		OP_UNSHARE_CGROUP, OP_ROOT_EMPTY,    OP_ROOT_HOST,
+		OP_SYMLINK,	   OP_BIND_RO,	     OP_BIND_RW,
+		OP_HIDE_FILE,	   OP_HIDE_DIR,	     OP_TMPFS,
+		OP_PROC,	   OP_DEV,	     OP_SOCKET,
+		OP_LIMIT,	   OP_SESSION,	     OP_DIE_WITH_PARENT,
+		OP_DROP_CAPS,	   OP_NO_NEW_PRIVS,  OP_ENV_CLEAR,
+		OP_ENV_SET,	   OP_CHDIR,	     OP_CACHE,
+		OP_SHARED_TMP,
 	};
 
 	*ret = (struct claims){ .enforces_op = bwrap_enforces_op };

@@ -348,8 +348,8 @@ static bool is_unknown_socket(const struct explainer *e, struct str path)
 {
 	const struct plan *plan = e->setup.plan;
 
-	return strcmp(plan->backend, "landlock") != 0 && !plan->enforced[GUARANTEE_GUARD] &&
-	       !plan->enforced[GUARANTEE_EXACT] &&
+	return strcmp(plan->backend, "landlock") != 0 && !plan->enforced[GUARANTEE_SOCKETS] &&
+	       !plan->enforced[GUARANTEE_GUARD] && !plan->enforced[GUARANTEE_EXACT] &&
 	       policy_decide(e->setup.situation.policy, path).data == ACCESS_WRITE;
 }
 

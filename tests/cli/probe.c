@@ -109,12 +109,24 @@ static void answer(int fd)
 		sendto(fd, &byte, 1, MSG_DONTWAIT, (struct sockaddr *)&from, len);
 }
 
+/* The kernel's list of sockets tells no place of this one. */
+static int bind_relative(const char *name)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", name);
+	if (chdir(dir) < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 50) < 0)
+		exit(1);
+	return fd;
+}
+
 static int serve(void)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof(a);
 	int tcp = socket(AF_INET, SOCK_STREAM, 0), udp = socket(AF_INET, SOCK_DGRAM, 0);
-	struct pollfd p[5] = { 0 };
+	struct pollfd p[6] = { 0 };
 
 	key = 0x0c0d0000u + (unsigned)getpid();
 	if (bind(tcp, (struct sockaddr *)&a, n) < 0 || listen(tcp, 1000) < 0 ||
@@ -127,15 +139,16 @@ static int serve(void)
 	p[2].fd = bind_unix(SOCK_STREAM, "stream", false);
 	p[3].fd = bind_unix(SOCK_DGRAM, "datagram", false);
 	p[4].fd = bind_unix(SOCK_STREAM, "", true);
-	for (int i = 0; i < 5; i++)
+	p[5].fd = bind_relative("relative");
+	for (int i = 0; i < 6; i++)
 		p[i].events = POLLIN;
 	shm = shmget((key_t)key, 4096, IPC_CREAT | 0600);
 	signal(SIGTERM, leave);
 	printf("%d %d %u\n", port, getpid(), key);
 	fflush(stdout);
 	for (;;)
-		if (poll(p, 5, -1) > 0)
-			for (int i = 0; i < 5; i++)
+		if (poll(p, 6, -1) > 0)
+			for (int i = 0; i < 6; i++)
 				if (p[i].revents)
 					answer(p[i].fd);
 }
@@ -242,6 +255,8 @@ static void check_sockets(void)
 
 	say("unix-sockets", reaches(socket(AF_UNIX, SOCK_STREAM, 0), "stream", false, true),
 	    "connect to a unix socket");
+	say("unix-sockets", reaches(socket(AF_UNIX, SOCK_STREAM, 0), "relative", false, true),
+	    "connect to a unix socket without a full path");
 	say("unix-sockets", reaches(socket(AF_UNIX, SOCK_DGRAM, 0), "datagram", false, false),
 	    "send to a unix socket");
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) < 0)

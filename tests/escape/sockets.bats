@@ -135,6 +135,33 @@ teardown() {
 	unreached unix "$SOCKETS/s"
 }
 
+@test "H58 a socket without a full path: who does not look at connects does not claim unix-sockets" {
+	local flags
+	short_dir
+	cd "$SOCKETS"
+	start_server unix s
+	cd "$WORKDIR"
+	for flags in "--backend bwrap" "--protect off"; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr cordon run --json --fallback degrade $flags -- \
+			./attack connect unix "$SOCKETS/s"
+		assert_json '(.enforced | index("unix-sockets") | not) and (.degraded | index("unix-sockets"))'
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr cordon explain $flags "$SOCKETS/s"
+		assert_contains "cannot promise 'unix-sockets'"
+	done
+}
+
+@test "H58 a socket without a full path is guarded where there is nothing else to guard" {
+	short_dir
+	cd "$SOCKETS"
+	start_server unix s
+	cd "$WORKDIR"
+	run --separate-stderr cordon run --json -p custom --report none --backend native \
+		--allow-read / --allow-exec / -- ./attack connect unix "$SOCKETS/s"
+	assert_json '.exit_code == 10 and (.enforced | index("unix-sockets"))'
+}
+
 @test "H58 a unix socket that was renamed" {
 	short_dir
 	start_server unix "$SOCKETS/s"

@@ -99,8 +99,21 @@ static enum seccomp_filter filter_for(const struct launch_input *in, const struc
 					 : filter_of_guard(in->plan, in->strictly);
 }
 
+static bool is_guarded(const struct plan *plan)
+{
+	return policy_number(plan->policy, KEY_PROTECT) != PROTECT_OFF;
+}
+
+bool listen_judges_connects(const struct plan *plan, const struct caps *caps)
+{
+	return is_guarded(plan) && listen_lacks(caps) == CAP_COUNT;
+}
+
+/* Whatever else there is to guard, there are the host's sockets. */
 static bool is_watched(const struct plan *plan)
 {
+	if (is_guarded(plan) && plan_find_op(plan, OP_COVER_SOCKETS))
+		return true;
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_GUARD_NAME || op->kind == OP_GUARD_GLOB ||
 		    op->kind == OP_GUARD_HIDDEN || op->kind == OP_NET_HOST)

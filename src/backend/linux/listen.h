@@ -20,6 +20,9 @@ void listen_claims_exact(const struct caps *caps, struct claims *ret);
 /* What it would take and is not there; CAP_COUNT: nothing. */
 enum cap listen_lacks(const struct caps *caps);
 bool listen_is_exact(const struct plan *plan);
+/* Is each connect(2) looked at? A socket of the host that is bound to no full path is covered by
+ * no mount, and Landlock does not know connecting. */
+bool listen_judges_connects(const struct plan *plan, const struct caps *caps);
 /* In the parent, after launch->broker_hides is set: plans for a listener when the plan needs
  * one and there can be one. */
 int listen_prepare(const struct launch_input *in, struct native *n, struct launch *launch,

@@ -77,8 +77,16 @@ static bool holds_twin(const struct plan *plan, const struct op *op, const struc
 	return hidden && caps->value[CAP_LANDLOCK] && !plan_is_in_writable(plan, op->path);
 }
 
-/* Sockets without a path belong to the network namespace; in the host's, Landlock keeps
- * them apart from ABI 6 on. */
+/* Those bound to a full path are covered by mounts. Others take somebody who looks at connects.
+ * Sockets without a path belong to the network namespace; in the host's, Landlock keeps them
+ * apart from ABI 6 on. */
+static bool holds_sockets(const struct plan *plan, const struct caps *caps)
+{
+	return listen_judges_connects(plan, caps) &&
+	       (caps->value[CAP_LANDLOCK] >= 6 ||
+		(plan_find_op(plan, OP_UNSHARE_NET) && caps->value[CAP_NETNS]));
+}
+
 static bool native_enforces_op(const struct plan *plan, const struct op *op,
 			       const struct caps *caps)
 {
@@ -91,10 +99,7 @@ static bool native_enforces_op(const struct plan *plan, const struct op *op,
 		return holds_twin(plan, op, caps);
 	if (op->kind == OP_NET_HOST || op->kind == OP_NET_DENY || op->kind == OP_PUBLISH)
 		return caps->value[CAP_NETNS];
-	if (op->kind != OP_COVER_SOCKETS)
-		return true;
-	return caps->value[CAP_LANDLOCK] >= 6 ||
-	       (plan_find_op(plan, OP_UNSHARE_NET) && caps->value[CAP_NETNS]);
+	return op->kind != OP_COVER_SOCKETS || holds_sockets(plan, caps);
 }
 
 static void native_claims(const struct caps *caps, struct claims *ret)
