@@ -37,6 +37,7 @@ struct side {
 	struct spawned child;
 	struct loop_watch watch; /* its fd: our end */
 	bool done;
+	struct git_unset unset;
 };
 
 /* --- what it tells ------------------------------------------------------------------- */
@@ -128,7 +129,7 @@ static void expect(struct side *s, const struct broker_message *m, size_t n)
 
 /* Whichever file is found there, what is added to the configuration is judged by what was
  * read, and harmless. */
-static bool rewrites(const struct side *s, struct str config)
+static bool rewrites(struct side *s, struct str config)
 {
 	const struct op *target = path_is_normal(config)
 					  ? git_rewrite_target(s->in.plan, config)
@@ -139,7 +140,8 @@ static bool rewrites(const struct side *s, struct str config)
 	if (!target)
 		return false;
 	n = snprintf(name, sizeof(name), "%s" GIT_REWRITE_LOCK, target->path.p);
-	return n > 0 && (size_t)n < sizeof(name) && git_rewrite(target, AT_FDCWD, name) == 0;
+	return n > 0 && (size_t)n < sizeof(name) &&
+	       git_rewrite(&s->unset, target, AT_FDCWD, name) == 0;
 }
 
 static void configure(struct side *s, const struct broker_message *m, size_t n)
@@ -332,6 +334,8 @@ static void end(struct run_part *part, struct run_result *result)
 	s->done = true;
 	while (s->watch.active && take_in(s))
 		;
+	if (s->run)
+		git_rewrite_end(&s->unset, run_violations(s->run));
 	fd_close(&s->child.error_fd);
 	spawn_discard(&s->child);
 	loop_unwatch(run_loop(s->run), &s->watch);

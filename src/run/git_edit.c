@@ -232,3 +232,77 @@ bool git_edit_is_harmless(struct str before, struct str after, struct str *ret_a
 	}
 	return true;
 }
+
+/* --- what is set again ---------------------------------------------------------- */
+
+/* How many bytes of whole lines both begin with. */
+static size_t common(struct str a, struct str b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a.n && i < b.n && a.p[i] == b.p[i]; i++)
+		if (a.p[i] == '\n')
+			n = i + 1;
+	return n;
+}
+
+static bool is_merge(struct str line)
+{
+	struct str key, value;
+
+	return read_setting(line, &key, &value) && str_eq(key, STR("merge")) &&
+	       is_ref((struct str){ 0 }, value);
+}
+
+/* Where `text`, from its last header before `at` to the next, has this line; text.n: nowhere. */
+static size_t in_section(struct str text, size_t at, struct str line)
+{
+	size_t found = text.n, begin = 0;
+	struct str rest = text, one;
+
+	while (rest.n) {
+		begin = (size_t)(rest.p - text.p);
+		str_cut(rest, '\n', &one, &rest);
+		if (str_starts(one, STR("[")) && begin >= at)
+			break;
+		if (str_starts(one, STR("[")))
+			found = text.n;
+		else if (str_eq(one, line))
+			found = begin;
+	}
+	return found;
+}
+
+/* `longer` is `shorter` and one line more, of a branch: where it is there. */
+static bool has_merge_more(struct str longer, struct str shorter, size_t *ret_at, struct str *ret)
+{
+	size_t at = common(longer, shorter);
+	struct str line, rest;
+	struct section in;
+
+	str_cut(str_skip(longer, at), '\n', &line, &rest);
+	*ret_at = at;
+	*ret = line;
+	return is_merge(line) && str_eq(rest, str_skip(shorter, at)) &&
+	       find_last(str_take(longer, at), &in) && str_eq(in.kind, STR("branch"));
+}
+
+enum git_edit_merge git_edit_merge(struct str before, struct str after, size_t *ret_line)
+{
+	struct str line;
+	size_t at;
+
+	if (!has_whole_lines(before) || !has_whole_lines(after))
+		return GIT_EDIT_OTHER;
+	if (has_merge_more(before, after, &at, &line)) {
+		*ret_line = at;
+		return GIT_EDIT_UNSETS;
+	}
+	if (!has_merge_more(after, before, &at, &line))
+		return GIT_EDIT_OTHER;
+	at = in_section(before, at, line);
+	if (at == before.n)
+		return GIT_EDIT_OTHER;
+	*ret_line = at;
+	return GIT_EDIT_REPEATS;
+}

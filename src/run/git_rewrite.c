@@ -75,7 +75,42 @@ static int append(int fd, const struct content *was, struct str added)
 	return n >= 0 && ftruncate(fd, (off_t)was->n) == 0 ? -ENOSPC : -EIO;
 }
 
-int git_rewrite(const struct op *target, int dir, const char *name)
+/* 0: it is unset and set again as it was, which takes no writing. */
+static int unset(struct git_unset *u, const struct op *target, struct str was, struct str wanted)
+{
+	size_t line;
+
+	switch (git_edit_merge(was, wanted, &line)) {
+	case GIT_EDIT_OTHER:
+		return -EPERM;
+	case GIT_EDIT_UNSETS:
+		if (u->target)
+			u->refused = u->target;
+		u->target = target;
+		u->line = line;
+		return 0;
+	case GIT_EDIT_REPEATS:
+		if (u->target == target && u->line == line)
+			u->target = NULL;
+		return 0;
+	}
+	return -EPERM;
+}
+
+void git_rewrite_end(struct git_unset *u, struct violations *violations)
+{
+	const struct op *refused = u->target ? u->target : u->refused;
+	struct violation v = { .op = VIOLATION_write, .source = VIOLATION_BY_notify };
+
+	if (!refused)
+		return;
+	v.object = refused->path;
+	v.rule = refused->rule;
+	violations_add(violations, &v);
+	*u = (struct git_unset){ 0 };
+}
+
+int git_rewrite(struct git_unset *u, const struct op *target, int dir, const char *name)
 {
 	autoclose int fd = open(target->path.p, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct content was, wanted;
@@ -92,7 +127,9 @@ int git_rewrite(const struct op *target, int dir, const char *name)
 	r = read_all(fd, &was);
 	if (r == 0)
 		r = read_lock(dir, name, &wanted);
-	if (r == 0 && !git_edit_is_harmless(text_of(&was), text_of(&wanted), &added))
-		r = -EPERM;
-	return r < 0 ? r : append(fd, &was, added);
+	if (r < 0 || str_eq(text_of(&was), text_of(&wanted)))
+		return r;
+	if (!git_edit_is_harmless(text_of(&was), text_of(&wanted), &added))
+		return unset(u, target, text_of(&was), text_of(&wanted));
+	return append(fd, &was, added);
 }

@@ -39,6 +39,7 @@ struct guard {
 	struct arena *arena;
 	const struct plan *plan;
 	struct egress *egress; /* NULL: no host is listed */
+	struct git_unset unset;
 	struct run_result *result; /* in the end */
 	bool observes, sees_reads, guards;
 	int refusal;		/* what a refused call fails with: as the kernel's own rules here */
@@ -267,7 +268,7 @@ static int judge_git_config(struct guard *g, const struct request *q)
 	if (!target || resolve(q, q->from_dirfd, q->from, false, &from) < 0 ||
 	    from.path.n != to.path.n + sizeof(GIT_REWRITE_LOCK) - 1 ||
 	    !str_starts(from.path, to.path) || !notify_waits(&g->notify, q->call) ||
-	    git_rewrite(target, from.place.dir, from.place.name) < 0)
+	    git_rewrite(&g->unset, target, from.place.dir, from.place.name) < 0)
 		return 0;
 	unlinkat(from.place.dir, from.place.name, 0);
 	return NOTIFY_DONE;
@@ -540,6 +541,7 @@ static void end(struct run_part *part, struct run_result *result)
 	struct guard *g = part->data;
 
 	notify_close(&g->notify);
+	git_rewrite_end(&g->unset, run_violations(g->run));
 	g->result = result;
 	sentry_end(&g->sentry);
 	result->more_quarantined += g->sentry.lost;

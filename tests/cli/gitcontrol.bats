@@ -224,6 +224,65 @@ runs_something() {
 	runs_something exact
 }
 
+# again FLAG...: what is set up already is set up again, in silence, and stays as it was.
+again() {
+	local before round command
+	git clone -q --bare . "$SCRATCH/origin"
+	git remote add origin "$SCRATCH/origin"
+	git branch feature
+	git push -q -u origin main feature
+	git config user.name last # a section behind those of the branches
+	before=$(cat .git/config)
+	for round in 1 2; do
+		for command in 'git push -u origin main' 'git push -u --all origin' \
+			'git branch --set-upstream-to=origin/feature feature' \
+			'git switch -q feature; git switch -q main' 'git config branch.main.remote origin'; do
+			run cordon run --backend native --allow-write "$SCRATCH/origin" "$@" -- sh -euc "$command"
+			assert_status 0
+			refute_contains refused
+			refute_contains 'could not write'
+			assert_equal "$(cat .git/config)" "$before"
+		done
+	done
+	refute_file .git/config.lock
+}
+
+@test "what a branch follows is set again as it was, in silence" {
+	again
+}
+
+@test "so it is under a broker" {
+	again --protect exact
+}
+
+# kept FLAG...: what only unsets it, or sets it to something else, changes nothing and is told.
+kept() {
+	local before command
+	printf '[remote "origin"]\n\turl = %s\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n' \
+		"$SCRATCH/none" >>.git/config
+	printf '[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n' >>.git/config
+	git update-ref refs/remotes/origin/other HEAD
+	before=$(cat .git/config)
+	for command in 'git config --unset branch.main.merge' \
+		'git branch --set-upstream-to=origin/other main' 'git branch --unset-upstream' \
+		'git config --unset branch.main.merge; git config core.pager x'; do
+		run --separate-stderr cordon run --backend native --json "$@" -- sh -c "$command"
+		jq -e '.violations | length == 1 and (.[0].object | endswith("/.git/config"))' \
+			<<<"$output" >/dev/null || fail "not told: $command" "$(outcome)"
+		assert_equal "$(cat .git/config)" "$before"
+	done
+	run cordon run --backend native --on-violation fail "$@" -- git config --unset branch.main.merge
+	assert_status 125
+}
+
+@test "what a branch follows is not unset nor changed, and that is told" {
+	kept
+}
+
+@test "under a broker it is not either" {
+	kept --protect exact
+}
+
 @test "addresses of remotes in the places that git had before its configuration" {
 	run cordon run -q --backend native -- sh -c '
 		mkdir -p .git/remotes .git/branches

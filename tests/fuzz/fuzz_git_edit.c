@@ -44,7 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str after = { (const char *)data + n + (nul ? 1 : 0), size - n - (nul ? 1 : 0) };
 	struct str added;
 	struct sum was = { .listed = true }, is = { .listed = true };
+	size_t line = SIZE_MAX;
 
+	if (git_edit_merge(before, after, &line) != GIT_EDIT_OTHER)
+		CHECK(line < before.n && before.p[line] == '\t');
 	if (!git_edit_is_harmless(before, after, &added))
 		return 0;
 	CHECK(added.n == after.n - before.n && str_starts(after, before));

@@ -59,6 +59,55 @@ Test(git_edit, the_last_section_goes_on)
 			       BASE "[branch \"b\"]\n\t[core]\n\trebase = true\n"));
 }
 
+#define FOLLOWS "[branch \"b\"]\n\tremote = origin\n"
+#define MERGE "\tmerge = refs/heads/b\n"
+
+/* Nothing is written for any of these: what counts is that only those two are known. */
+Test(git_edit, what_a_branch_follows_is_unset_and_set_again)
+{
+	static const struct {
+		const char *before, *after;
+		enum git_edit_merge wanted;
+	} rows[] = {
+		{ BASE FOLLOWS MERGE, BASE FOLLOWS, GIT_EDIT_UNSETS },
+		{ FOLLOWS MERGE BASE, FOLLOWS BASE, GIT_EDIT_UNSETS },
+		{ BASE FOLLOWS MERGE, BASE FOLLOWS MERGE MERGE, GIT_EDIT_REPEATS },
+		{ FOLLOWS MERGE BASE, FOLLOWS MERGE MERGE BASE, GIT_EDIT_REPEATS },
+		{ FOLLOWS MERGE "\trebase = true\n" BASE,
+		  FOLLOWS MERGE "\trebase = true\n" MERGE BASE, GIT_EDIT_REPEATS },
+		{ BASE, BASE, GIT_EDIT_OTHER },
+		{ "", "", GIT_EDIT_OTHER },
+		{ BASE FOLLOWS MERGE, BASE, GIT_EDIT_OTHER },
+		{ BASE FOLLOWS, BASE "[branch \"b\"]\n", GIT_EDIT_OTHER },
+		{ BASE FOLLOWS MERGE, BASE FOLLOWS MERGE "\tmerge = refs/heads/c\n",
+		  GIT_EDIT_OTHER },
+		{ BASE FOLLOWS MERGE, BASE FOLLOWS "\tmerge = refs/heads/c\n", GIT_EDIT_OTHER },
+		{ BASE FOLLOWS, BASE FOLLOWS MERGE, GIT_EDIT_OTHER },
+		{ BASE FOLLOWS MERGE, BASE MERGE FOLLOWS MERGE, GIT_EDIT_OTHER },
+		{ BASE FOLLOWS MERGE, CORE FOLLOWS, GIT_EDIT_OTHER },
+		{ BASE FOLLOWS MERGE, BASE FOLLOWS "\tmerge = refs/heads/b\r\n", GIT_EDIT_OTHER },
+		{ BASE FOLLOWS "\tmerge = !x\n", BASE FOLLOWS, GIT_EDIT_OTHER },
+		{ "[alias]\n" MERGE, "[alias]\n", GIT_EDIT_OTHER },
+		{ "[alias]\n" MERGE, "[alias]\n" MERGE MERGE, GIT_EDIT_OTHER },
+		{ FOLLOWS MERGE "[branch \"c\"]\n", FOLLOWS MERGE "[branch \"c\"]\n" MERGE,
+		  GIT_EDIT_OTHER },
+		{ BASE FOLLOWS MERGE, BASE FOLLOWS "\tmerge = refs/heads/b\\\n", GIT_EDIT_OTHER },
+	};
+	size_t line;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		cr_assert_eq(git_edit_merge(str_of(rows[i].before), str_of(rows[i].after), &line),
+			     rows[i].wanted, "row %zu", i);
+	/* Both name the same line. */
+	cr_assert_eq(git_edit_merge(STR(FOLLOWS MERGE BASE), STR(FOLLOWS BASE), &line),
+		     GIT_EDIT_UNSETS);
+	cr_assert_eq(line, strlen(FOLLOWS));
+	line = 0;
+	cr_assert_eq(git_edit_merge(STR(FOLLOWS MERGE BASE), STR(FOLLOWS MERGE MERGE BASE), &line),
+		     GIT_EDIT_REPEATS);
+	cr_assert_eq(line, strlen(FOLLOWS));
+}
+
 Test(git_edit, what_is_set_is_not_set_again)
 {
 	static const char set[] = BASE "[remote \"pub\"]\n\turl = p\n[Branch \"b\"]\n"
