@@ -431,12 +431,13 @@ static int changed(void *data, struct cordon_error *err)
 	return refused;
 }
 
-/* What was only inferred does not count: text that a program prints decides nothing. */
+/* What was only inferred does not count: text that a program prints decides nothing. What is
+ * known only when the command has ended comes too late to end it, and counts. */
 static void fail_on_violation(const struct runner *r, struct run_result *result)
 {
 	bool own_end = result->cause == RUN_CAUSE_exited || result->cause == RUN_CAUSE_signal;
 
-	if (r->on_violation == VIOLATION_FAIL && own_end &&
+	if (r->on_violation != VIOLATION_REPORT && own_end &&
 	    violations_observed(r->ending.violations))
 		result->cause = RUN_CAUSE_policy;
 }

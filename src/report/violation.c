@@ -141,6 +141,11 @@ static bool has_room(const struct violations *all, const struct violation *v)
 	       (!v->advisory || all->advisory < VIOLATIONS_ADVISORY_MAX);
 }
 
+static uint64_t times(const struct violation *v)
+{
+	return v->count ? v->count : 1;
+}
+
 static struct violation *keep(struct violations *all, const struct violation *v)
 {
 	struct violation *slot = &all->kept[all->n];
@@ -153,7 +158,7 @@ static struct violation *keep(struct violations *all, const struct violation *v)
 	*slot = *v;
 	slot->object.p = object;
 	slot->program[sizeof(slot->program) - 1] = '\0';
-	slot->count = 1;
+	slot->count = times(v);
 	if (!slot->time_ms)
 		slot->time_ms = now_ms();
 	all->n++;
@@ -182,7 +187,7 @@ bool violations_add(struct violations *all, const struct violation *v)
 	named.object = object_of(v);
 	slot = find_slot(all, v->op, named.object);
 	if (*slot) {
-		all->kept[*slot - 1].count++;
+		all->kept[*slot - 1].count += times(v);
 		all->kept[*slot - 1].moves |= v->moves || v->removes;
 		return false;
 	}

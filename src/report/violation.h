@@ -25,6 +25,8 @@
 
 #define VIOLATIONS_MAX 256
 #define VIOLATIONS_ADVISORY_MAX 64 /* of these, so that they leave room for what counts */
+/* The object where it is only known that the policy names none of them. */
+#define VIOLATION_UNLISTED "unlisted addresses"
 #define VIOLATION_OBJECT_MAX 4095 /* bytes; PATH_BYTES_MAX */
 #define VIOLATION_PROGRAM_MAX 16  /* with its terminator, as the kernel's comm */
 
@@ -69,7 +71,7 @@ struct violation {
 	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */
 	int errnum;		/* what the command was answered; 0: not known */
 	uint64_t time_ms;	/* since 1970; 0: violations_add takes the time */
-	uint64_t count;		/* set by the store */
+	uint64_t count;		/* how often; of what is added, 0: once */
 };
 
 struct violations;

@@ -22,6 +22,7 @@
 #include "run/procfs.h"
 #include "run/refused.h"
 #include "run/supervise.h"
+#include "run/unrouted.h"
 
 #define STAGE "broker"
 
@@ -373,6 +374,8 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 								  : STR("") };
 	if (!observer_init(&s->observer, a, in->plan))
 		return err_nomem(err, STAGE);
+	if (*in->unrouted)
+		unrouted_feed(*in->unrouted, &s->observer, NULL);
 	s->launch = in->launch;
 	if (s->in.unmounted) {
 		s->launch->companion->run = broker_companion;

@@ -510,12 +510,14 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	struct cordon_error why;
 	struct launch launch;
 	struct egress *egress = NULL;
+	struct unrouted *unrouted = NULL;
 	struct part_input about = { .situation = s,
 				    .plan = plan,
 				    .caps = caps,
 				    .launch = &launch,
 				    .options = options,
-				    .egress = &egress };
+				    .egress = &egress,
+				    .unrouted = &unrouted };
 	int r;
 
 	launch_init(&launch);

@@ -26,6 +26,7 @@
 #include "run/situation.h"
 #include "run/supervise.h"
 #include "run/target.h"
+#include "run/unrouted.h"
 
 struct guard {
 	struct run_part part;
@@ -586,6 +587,8 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 				     .data = g };
 	if (!observer_init(&g->observer, a, in->plan))
 		return err_nomem(err, "guard");
+	if (*in->unrouted)
+		unrouted_feed(*in->unrouted, &g->observer, &g->notify);
 	g->observer.strictly = in->options && in->options->strictly;
 	if (in->options && in->options->accesses) {
 		g->observer.allowed = allowed;

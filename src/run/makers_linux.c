@@ -8,9 +8,11 @@
 #include "run/names.h"
 #include "run/outlet.h"
 #include "run/terminal.h"
+#include "run/unrouted.h"
 
 part_maker_fn *const part_makers[] = {
 	egress_make,
+	unrouted_make,
 	broker_make,
 	guard_make,
 	names_make,

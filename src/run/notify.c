@@ -215,8 +215,9 @@ static void call_ready(void *data, uint32_t events)
 	struct notify *n = data;
 
 	if (!(events & EPOLLIN)) {
-		/* Nobody is left who could call. */
 		notify_close(n);
+		if (n->over)
+			n->over(n->over_data);
 		return;
 	}
 	if (serve_one(n) && n->pace.streak == ROW_CALLS)

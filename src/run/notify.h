@@ -69,6 +69,10 @@ struct notify {
 	int (*judge)(void *data, const struct seccomp_notif *call);
 	void (*broke)(void *data, const struct cordon_error *why);
 	void *data;
+	/* Or NULL: nobody is left who could call, so there is time for what only the end
+	 * knows. */
+	void (*over)(void *data);
+	void *over_data;
 	/* Its own. */
 	struct loop *loop;
 	struct loop_watch watch;

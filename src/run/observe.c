@@ -383,6 +383,7 @@ static bool would_work(enum observed what, const char *path)
 		return stat(path, &st) == 0 && S_ISREG(st.st_mode) && permits(path, X_OK);
 	case OBSERVED_HOST:
 	case OBSERVED_SENDS:
+	case OBSERVED_ASKS:
 	case OBSERVED_SOCKET:
 	case OBSERVED_COUNT:
 		break;
@@ -562,14 +563,12 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 
 bool observe_judge(struct observer *o, const struct observed_object *found, struct violation *ret)
 {
-	bool sends = found->what == OBSERVED_SENDS, host = sends || found->what == OBSERVED_HOST;
-
 	ret->object = str_of(found->text);
-	if (!host && found->what != OBSERVED_SOCKET)
+	if (found->what < OBSERVED_HOST)
 		return judge_path(o, found, ret);
-	ret->op = sends ? VIOLATION_send : VIOLATION_connect;
-	if (host)
-		return observe_judge_host(o, found->text);
+	ret->op = found->what == OBSERVED_SENDS ? VIOLATION_send : VIOLATION_connect;
+	if (found->what != OBSERVED_SOCKET)
+		return observe_judge_host(o, found);
 	ret->errnum = ECONNREFUSED;
 	return observer_covers_socket(o, ret->object);
 }

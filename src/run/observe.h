@@ -40,6 +40,7 @@ enum observed {
 	OBSERVED_EXEC,
 	OBSERVED_HOST,	 /* what it connects to is a host */
 	OBSERVED_SENDS,	 /* the same, for datagrams */
+	OBSERVED_ASKS,	 /* the same, which only asks for the way there */
 	OBSERVED_SOCKET, /* what it connects to is covered */
 	OBSERVED_COUNT
 };
@@ -82,6 +83,7 @@ struct observer {
 	 * for ordinary. NULL: nobody wants to know. */
 	void (*allowed)(void *data, enum violation_op op, struct str object);
 	void *data;
+	uint64_t *connects; /* set likewise: counts those that nothing leads to; or NULL */
 	bool strictly; /* set likewise: nothing is believed that was looked up before */
 	/* Its own. */
 	struct arena *arena;

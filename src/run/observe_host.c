@@ -15,7 +15,14 @@
 #define HERE "localhost:"
 #define SERVICES_MAX 256
 
-/* host:port of an address that leads out; false for any other. */
+static void print_port(char *text, uint16_t port)
+{
+	if (port)
+		snprintf(text, OBSERVED_TEXT - INET6_ADDRSTRLEN, ":%u", port);
+}
+
+/* host:port of an address that leads out, without a port where that is 0; false for any
+ * other. */
 static bool print_address(const struct sockaddr_storage *address, char text[OBSERVED_TEXT])
 {
 	const struct sockaddr_in *in = (const void *)address;
@@ -26,21 +33,18 @@ static bool print_address(const struct sockaddr_storage *address, char text[OBSE
 
 	if (mapped)
 		memcpy(&four, &in6->sin6_addr.s6_addr[12], sizeof(four));
-	/* Port 0 only asks which way packets would go. */
-	if (in->sin_port == 0)
-		return false;
 	if (address->ss_family == AF_INET || mapped) {
 		if (four.s_addr == 0 || (ntohl(four.s_addr) >> 24) == 127)
 			return false;
 		inet_ntop(AF_INET, &four, ip, sizeof(ip));
-		snprintf(text, OBSERVED_TEXT, "%s:%u", ip, ntohs(in->sin_port));
+		print_port(text + snprintf(text, OBSERVED_TEXT, "%s", ip), ntohs(in->sin_port));
 		return true;
 	}
 	if (address->ss_family != AF_INET6 || IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) ||
 	    IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr))
 		return false;
 	inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip));
-	snprintf(text, OBSERVED_TEXT, "[%s]:%u", ip, ntohs(in6->sin6_port));
+	print_port(text + snprintf(text, OBSERVED_TEXT, "[%s]", ip), ntohs(in6->sin6_port));
 	return true;
 }
 
@@ -77,28 +81,39 @@ static uint16_t loopback_port(const struct sockaddr_storage *address)
 	return host_is_loopback(&h) ? ntohs(in->sin_port) : 0;
 }
 
+static bool has_datagrams(const struct request *q)
+{
+	return target_has_datagrams(&q->target, (int)request_argument(q, 0));
+}
+
 /* The sandbox has a loopback of its own. Who connects where nobody listens on it may have
- * meant the host's, and whether somebody listens there is seen later. */
-static bool look_at_service(struct observer *o, pid_t tid, uint16_t port,
+ * meant the host's, and whether somebody listens there is seen later. Datagrams reach no such
+ * service; the C library connects with them only to put addresses in order. */
+static bool look_at_service(struct observer *o, const struct request *q, uint16_t port,
 			    struct observed_object *ret)
 {
 	if (!port || o->services == SERVICES_MAX)
 		return false;
 	o->services++;
 	snprintf(ret->text, sizeof(ret->text), HERE "%u", port);
-	return is_refused_host(o, ret->text) && service_find(tid, port) == SERVICE_NOT_THERE;
+	return is_refused_host(o, ret->text) &&
+	       service_find(q->target.tid, port) == SERVICE_NOT_THERE && !has_datagrams(q);
 }
 
 static bool is_missed_service(const char *text)
 {
-	struct str port;
+	struct str port = str_skip(str_of(text), sizeof(HERE) - 1);
 	uint64_t number;
 
-	if (!str_starts(str_of(text), STR(HERE)))
-		return true;
-	port = str_skip(str_of(text), sizeof(HERE) - 1);
 	return num_parse_u64(port, UINT16_MAX, &number) &&
 	       service_find(0, (uint16_t)number) == SERVICE_THERE;
+}
+
+/* Without one it is only asked which way packets would go. The port is in the same place in
+ * both kinds. */
+static bool has_port(const struct sockaddr_storage *address)
+{
+	return ((const struct sockaddr_in *)(const void *)address)->sin_port;
 }
 
 bool observe_host(struct observer *o, const struct request *q, struct observed_object *ret)
@@ -111,15 +126,26 @@ bool observe_host(struct observer *o, const struct request *q, struct observed_o
 	if (target_read(tid, request_argument(q, q->row->path), &address, n) != 0)
 		return false;
 	if (!print_address(&address, ret->text))
-		return look_at_service(o, tid, loopback_port(&address), ret);
+		return look_at_service(o, q, loopback_port(&address), ret);
 	if (!is_refused_host(o, ret->text))
 		return false;
-	if (target_has_datagrams(&q->target, (int)request_argument(q, 0)))
-		ret->what = OBSERVED_SENDS;
-	return true;
+	if (has_datagrams(q))
+		ret->what = has_port(&address) ? OBSERVED_SENDS : OBSERVED_ASKS;
+	return ret->what == OBSERVED_ASKS || has_port(&address);
 }
 
-bool observe_judge_host(const struct observer *o, const char *text)
+static bool is_here(const char *text)
 {
-	return is_refused_host(o, text) && is_missed_service(text);
+	return str_starts(str_of(text), STR(HERE));
+}
+
+bool observe_judge_host(const struct observer *o, const struct observed_object *found)
+{
+	if (!is_refused_host(o, found->text))
+		return false;
+	if (is_here(found->text))
+		return is_missed_service(found->text);
+	if (o->connects)
+		++*o->connects;
+	return found->what != OBSERVED_ASKS;
 }

@@ -9,6 +9,6 @@
  * loopback to nobody? The text says host and port. */
 bool observe_host(struct observer *o, const struct request *q, struct observed_object *ret);
 /* Is it refused, and of what is on the loopback, is there something on the host's? */
-bool observe_judge_host(const struct observer *o, const char *text);
+bool observe_judge_host(const struct observer *o, const struct observed_object *found);
 
 #endif

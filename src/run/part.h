@@ -36,6 +36,7 @@ struct caps;
 struct launch;
 struct execute_options;
 struct egress;
+struct unrouted;
 
 struct run_part {
 	const char *name;
@@ -56,6 +57,7 @@ struct part_input {
 	struct launch *launch; /* after prepare */
 	const struct execute_options *options;
 	struct egress **egress; /* set by its maker; NULL in it: the run has none */
+	struct unrouted **unrouted; /* the same */
 };
 
 /* Makes a part in the arena; *ret stays NULL when this run needs none. */

@@ -533,6 +533,72 @@ assert refused("192.0.2.1", 53)'
 	refused_datagrams
 }
 
+# Without connecting first, where connecting would be told, too.
+stray_datagrams() {
+	in_python "$1" '
+def stray(family, to):
+    u = socket.socket(family, socket.SOCK_DGRAM)
+    u.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    for send in u.sendto, lambda data, to: u.sendmsg([data], [], 0, to):
+        try:
+            send(b"x", to)
+            assert False, to
+        except OSError as e:
+            assert e.errno == errno.ENETUNREACH, e
+stray(socket.AF_INET, ("192.0.2.1", 53))
+stray(socket.AF_INET, ("255.255.255.255", 53))
+stray(socket.AF_INET6, ("2001:db8::99", 53))
+stray(socket.AF_INET6, ("::ffff:192.0.2.1", 53))
+# What connects is told by its address, or not at all, and is no datagram.
+for to in ("192.0.2.1", 53), ("192.0.2.1", 0), ("192.0.2.3", 0):
+    u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    assert u.connect_ex(to) == errno.ENETUNREACH, to
+assert refused("192.0.2.1", 53)'
+	assert_json '.violations | map([.op, .object, .count]) == [["send", "192.0.2.1:53", 1],
+		["connect", "192.0.2.1:53", 1], ["send", "unlisted addresses", 8]]'
+	assert_json '.violations[2] | .source == "kernel" and .fix == null and
+		(.reason | contains("only TCP does"))'
+}
+
+@test "UDP to an address that is not listed, sent without connecting first, is counted and told" {
+	stray_datagrams ok.test
+	stray_datagrams off
+	FLAGS=(--protect exact)
+	stray_datagrams ok.test
+	stray_datagrams off
+}
+
+@test "UDP sent without connecting first counts for --on-violation" {
+	local list how one='import socket
+try:
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53))
+except OSError:
+    pass'
+
+	for list in ok.test off; do
+		for how in fail kill; do
+			FLAGS=(--on-violation $how)
+			listed $list /usr/bin/python3 -c "$one"
+			assert_json '.cause == "policy" and .exit_code == 0'
+		done
+	done
+}
+
+@test "what connects and is refused makes no datagrams of it" {
+	local how
+
+	for how in guard exact; do
+		FLAGS=(--protect $how)
+		in_python 192.0.2.7:443 '
+for i in range(50):
+    assert refused("192.0.2.1", 1000 + i)
+    assert refused("2001:db8::99", 1000 + i)
+    socket.socket().connect_ex(("192.0.2.7", 80))
+socket.getaddrinfo("localhost", None)'
+		assert_json 'all(.violations[]; .op == "connect" and .object != "unlisted addresses")'
+	done
+}
+
 @test "UDP on its own loopback is not told, and leaves nothing else untold" {
 	in_python ok.test '
 for family, here in (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"):
