@@ -21,8 +21,8 @@ Test(unrouted, six)
 Test(unrouted, other_text_counts_nothing)
 {
 	static const char *const texts[] = {
-		"", "Ip:", NAMES, NAMES "Ip: 2 64", NAMES "Ip:\n", "Ip: a b\nIp: 1 2\nTcp: OutNoRoutes\n",
-		"OutNoRoutes 3\n",
+		"", "Ip:", NAMES, NAMES "Ip: 2 64", NAMES "Ip:\n",
+		"Ip: a b\nIp: 1 2\nTcp: OutNoRoutes\n", "OutNoRoutes 3\n",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
