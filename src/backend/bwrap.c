@@ -272,8 +272,9 @@ static void bwrap_claims(const struct caps *caps, struct claims *ret)
 
 static int bwrap_available(const struct caps *caps, struct cordon_error *err)
 {
-	static const enum cap needed[] = { CAP_BWRAP, CAP_USERNS, CAP_MOUNTNS, CAP_PIDNS,
-					   CAP_NETNS };
+	/* It mounts a /proc or ends. */
+	static const enum cap needed[] = { CAP_BWRAP, CAP_USERNS, CAP_MOUNTNS,
+					   CAP_PIDNS, CAP_NETNS,  CAP_PROC_FRESH };
 
 	return backend_needs("bwrap", caps, needed, sizeof(needed) / sizeof(needed[0]), err);
 }

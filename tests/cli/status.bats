@@ -253,8 +253,48 @@ extends = \"strict\""
 	refute_contains "for :"
 }
 
+# As container managers do it: parts of /proc are covered, so the kernel gives out no new one.
+masked_proc() {
+	unshare -r -m -p -f --mount-proc sh -c '
+		mount --bind /dev/null /proc/timer_list || mount --bind /dev/null /proc/keys || exit 99
+		mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys
+		exec "$@"' sh "$@"
+}
+
+@test "behind a masked /proc doctor promises no more than run keeps" {
+	masked_proc true || must_or_skip "no user namespaces"
+	run -125 masked_proc "$CORDON" doctor
+	assert_contains "fix: run where /proc is not partly masked by a container manager"
+	[[ $output =~ moderate\ +refused ]] || fail "moderate is not refused" "$output"
+	run masked_proc "$CORDON" run -- echo ran
+	assert_equal "$status" 125
+	assert_contains "cannot promise 'processes'"
+	assert_contains "--fallback degrade"
+	# What the hint says works, and says what is lost.
+	run -0 masked_proc "$CORDON" run --fallback degrade -- echo ran
+	assert_contains "processes (REQUIRED)"
+	assert_contains "ran"
+}
+
 @test "doctor says how a setting that forbids user namespaces is lifted, in words to be typed" {
 	unshare -Ur true || must_or_skip "no user namespaces"
 	run unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && "$0" doctor' "$CORDON"
 	[[ $output == *"sysctl -w user.max_user_namespaces="* ]] || fail "$output"
+}
+
+# No user namespaces, and the settings that say why as on a machine that has them.
+@test "doctor names the setting of AppArmor and of Debian that forbids user namespaces" {
+	unshare -Urm true || must_or_skip "no user namespaces"
+	local setting
+	for setting in apparmor_restrict_unprivileged_userns=1=0 unprivileged_userns_clone=0=1; do
+		IFS='=' read -r name is wanted <<<"$setting"
+		run -125 unshare -Urm sh -ec '
+			echo 15000 >enough
+			echo 0 >/proc/sys/user/max_user_namespaces
+			mount --bind enough /proc/sys/user/max_user_namespaces
+			mount -t tmpfs own /proc/sys/kernel
+			echo "$2" >"/proc/sys/kernel/$1"
+			exec "$0" doctor' "$CORDON" "$name" "$is"
+		assert_contains "to lift that: sysctl -w kernel.$name=$wanted)"
+	done
 }
