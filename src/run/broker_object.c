@@ -221,7 +221,7 @@ static int open_base(struct call *c, int dirfd, bool absolute)
 	int fd;
 
 	if (!absolute && dirfd != AT_FDCWD) {
-		fd = dirfd < 0 ? -EBADF : call_take_fd(c, dirfd);
+		fd = call_take_fd(c, dirfd);
 		return fd == -EACCES ? look_up_fd(c, dirfd) : fd;
 	}
 	fd = absolute ? openat(c->broker->view.root, ".", O_PATH | O_CLOEXEC) : call_open(c, "cwd");

@@ -421,6 +421,39 @@ run.stdin.close()
 sys.exit(run.wait())' "$CORDON" run -q -p strict --
 }
 
+# The name it had is protected, what the kernel calls it by then is not. It comes during the run:
+# else it would be a mount.
+@test "H19 a file whose protected name the host takes away is not changed by the one it has left" {
+	run -0 timeout 60 /usr/bin/python3 -c '
+import os, subprocess, sys
+inside = """
+import errno, os, sys
+def meet():
+    print(flush=True)
+    sys.stdin.readline()
+meet()
+fd = os.open(".mcp.json", os.O_RDONLY)
+meet()
+try:
+    os.fchmod(fd, 0o666)
+    sys.exit("changed")
+except OSError as error:
+    assert error.errno in (errno.EACCES, errno.EROFS), error
+"""
+run = subprocess.Popen(sys.argv[2:] + ["/usr/bin/python3", "-c", inside], stdin=subprocess.PIPE,
+                       stdout=subprocess.PIPE, text=True, bufsize=1)
+run.stdout.readline()
+os.close(os.open(".mcp.json", os.O_CREAT | os.O_RDWR, 0o600))
+os.link(".mcp.json", sys.argv[1])
+run.stdin.write("go\n")
+run.stdout.readline()
+os.unlink(".mcp.json")
+run.stdin.write("go\n")
+run.stdin.close()
+sys.exit(run.wait())' "$OUTSIDE/left" "$CORDON" run -q -p moderate --protect exact --fallback degrade --
+	assert_equal "$(stat -c %a "$OUTSIDE/left")" 600
+}
+
 @test "a directory that is moved, removed, closed or left between two calls is not used again" {
 	mkdir -p deep/.dir moving
 	run -0 cordon run -q -p strict -- /usr/bin/python3 -c '
@@ -451,11 +484,23 @@ assert listed("tmp") == ["1"], "the same text from the root on"
 assert make("q/1") == 0
 os.unlink("q/1"), os.rmdir("q")
 assert make("q/2") == 2, "removed"
+os.makedirs("w")
+here = os.open(".", os.O_PATH)
+for i in range(20):  # nothing is kept for long
+    os.mkdir("w/v")
+    assert make(f"w/v/../{i}") == 0
+    os.rmdir("w/v", dir_fd=here)
+    assert make("w/v/../new") == 2, "removed on the way"
+os.mkdir("w/gone")
+os.chdir("w/gone")
+os.rmdir("../gone")
+assert make("1") == make(".hidden") == 2, "removed where one stands"
+os.chdir("../..")
 assert make("p/1") == 0
 os.rename("p", "p2"), os.symlink("deep/.dir", "p")
 assert make("p/2") == 30 or make("p/2") == 13, "a link to what is hidden"
 if os.getuid():
-    for close in (lambda fd: os.chmod("x", 0), lambda fd: os.fchmod(fd, 0)):
+    for close in [lambda fd: os.chmod("x", 0), lambda fd: os.fchmod(fd, 0)] * 20:
         os.chmod("x", 0o700)
         fd = os.open("x", os.O_RDONLY)
         assert make(f"x/y/f{fd}") == 0

@@ -125,6 +125,8 @@ def descriptors():
     do("rmdirat", lambda: os.rmdir("sub", dir_fd=fd))
     do("utimensat dirfd", lambda: os.utime("../file", (5, 6), dir_fd=fd))
     os.close(fd)
+    for bad in -1, -5:
+        do("negative dirfd", opened, "x", os.O_WRONLY | os.O_CREAT, dir_fd=bad)
     do("closed dirfd", opened, "x", os.O_WRONLY | os.O_CREAT, dir_fd=fd)
     fd = os.open("file", os.O_RDONLY)
     do("dirfd is a file", opened, "x", os.O_WRONLY | os.O_CREAT, dir_fd=fd)

@@ -391,6 +391,44 @@ for i in range(1000):
 os._exit(0)'
 }
 
+# Its path is one that the command may write, but it is not reached through the sandbox's mounts.
+@test "H31 in a directory of the host that a named socket hands over nothing is made or moved" {
+	mkdir handed
+	echo x >handed/a
+	cat >give.py <<-'EOF'
+	import os, socket
+	s = socket.socket(socket.AF_UNIX)
+	s.bind("give")
+	s.listen()
+	open("up", "w").close()
+	while True:
+	    socket.send_fds(s.accept()[0], [b"x"], [os.open("handed", os.O_RDONLY)])
+	EOF
+	python3 give.py 3>&- &
+	BACKGROUND+=("$!")
+	until [ -e up ]; do
+		kill -0 $!
+		sleep 0.02
+	done
+	run -0 "$CORDON" run -q --protect exact --backend native --allow-unix "$PWD/give" -- /usr/bin/python3 -c '
+import errno, os, socket
+s = socket.socket(socket.AF_UNIX)
+s.connect("give")
+fd = socket.recv_fds(s, 1, 1)[1][0]
+at = {"src_dir_fd": fd, "dst_dir_fd": fd}
+for what in (lambda: os.rename("a", "b", **at), lambda: os.link("a", "b", **at),
+             lambda: os.rename("a", "b", src_dir_fd=fd), lambda: os.rename("up", "b", dst_dir_fd=fd),
+             lambda: os.mkdir("b", dir_fd=fd), lambda: os.unlink("a", dir_fd=fd),
+             lambda: os.symlink("a", "b", dir_fd=fd), lambda: os.chmod("a", 0o777, dir_fd=fd),
+             lambda: os.open("a", os.O_WRONLY, dir_fd=fd), lambda: os.fchmod(fd, 0o777)):
+    try:
+        what()
+        raise SystemExit("done")
+    except OSError as error:
+        assert error.errno in (errno.EACCES, errno.EROFS), error'
+	assert_equal "$(ls handed)" a
+}
+
 @test "H58 a unix socket that the host makes during the run" {
 	short_dir
 	mkfifo entered changed
