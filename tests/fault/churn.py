@@ -77,11 +77,7 @@ class Churn(threading.Thread):
 
 
 def main():
-    cordon, marker, count, parallel = *sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4])
-    scene.own_mounts()
-    here = scene.Scene(cordon, marker, int(sys.argv[5]) if len(sys.argv) > 5 else 0)
-    tap = scene.Tap()
-    here.own_tmp()
+    here, tap, count, parallel = scene.many_at_once()
     stop = threading.Event()
     made = ((here.work, "socket", make_socket), (here.home, "socket", make_socket),
             (here.root, "socket", make_socket), ("/home", f"churn.{os.getpid()}", make_socket),

@@ -68,11 +68,7 @@ def zombies(word):
 
 
 def main():
-    cordon, marker, count, parallel = *sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4])
-    scene.own_mounts()
-    here = scene.Scene(cordon, marker, int(sys.argv[5]) if len(sys.argv) > 5 else 0)
-    tap = scene.Tap()
-    here.own_tmp()
+    here, tap, count, parallel = scene.many_at_once()
     # A name of their own tells these from others' on the same machine.
     here.cordon = here.renamed(here.cordon, f"c{os.getpid()}")
     here.marker = here.renamed(here.marker, f"m{os.getpid()}")

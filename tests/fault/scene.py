@@ -176,3 +176,12 @@ class Tap:
     def end(self):
         print(f"1..{self.n}")
         sys.exit(1 if self.failed else 0)
+
+
+def many_at_once():
+    """For a test called with CORDON MARKER COUNT PARALLEL [UID]: its scene and the rest."""
+    cordon, marker, count, parallel = *sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4])
+    own_mounts()
+    here = Scene(cordon, marker, int(sys.argv[5]) if len(sys.argv) > 5 else 0)
+    here.own_tmp()
+    return here, Tap(), count, parallel
