@@ -179,15 +179,18 @@ static int emit_sockets(struct compiler *c)
 
 		if (r < 0)
 			return r;
+		/* The reader of the settings has warned of it (policy/srt.c). */
+		if (node.type == NODE_ABSENT && s->origin.source == SOURCE_SETTINGS)
+			continue;
 		if (node.type == NODE_ABSENT) {
-			err_set(c->err, CORDON_E_PATH, 0, stage, "unix socket '%s': does not exist",
-				s->text.p);
+			origin_error(c->err, CORDON_E_PATH, stage, &s->origin,
+				     "unix socket '%s' does not exist", s->text.p);
 			return err_hint(c->err, "a socket is let in as it is at the start: start "
 						"what listens there first, or leave it out");
 		}
 		if (node.type != NODE_SOCKET) {
-			err_set(c->err, CORDON_E_PATH, 0, stage, "'%s' is not a unix socket",
-				s->text.p);
+			origin_error(c->err, CORDON_E_PATH, stage, &s->origin,
+				     "'%s' is not a unix socket", s->text.p);
 			return err_hint(c->err, "for files there are --allow-read and "
 						"--allow-write");
 		}

@@ -291,9 +291,9 @@ static int place_absent(struct tree *t, const struct spot *p, const struct decis
 	open_parents(t);
 	if (!p->rule || p->rule->flags & RULE_OPTIONAL || d->data_rule != p->rule)
 		return 0;
-	err_set(c->err, CORDON_E_PATH, 0, "compile",
-		"%s: '%s' does not exist, so it cannot be made %s", p->rule->origin.file,
-		p->rule->spelled.p, d->data == ACCESS_WRITE ? "writable" : "readable");
+	origin_error(c->err, CORDON_E_PATH, "compile", &p->rule->origin,
+		     "'%s' does not exist, so it cannot be made %s", p->rule->spelled.p,
+		     d->data == ACCESS_WRITE ? "writable" : "readable");
 	return err_hint(c->err, "create it first: mkdir -p '%s'", p->path.p);
 }
 

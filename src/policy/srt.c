@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "fmt/json.h"
 #include "fmt/located.h"
+#include "policy/resolve.h"
 #include "policy/srt_in.h"
 
 #define stage "config"
@@ -205,6 +206,24 @@ static int add_paths(struct walk *w, const struct given *g, struct srt_path_list
 	return r;
 }
 
+/* A file that names sockets of several machines is not refused on one that lacks some. */
+static int add_socket(struct walk *w, const struct given *g, const struct srt_path *p)
+{
+	struct srt_reader *r = &w->r;
+	struct str real;
+	struct node node;
+	int failed = resolve_path(r->arena, r->world, r->places, p->text, &real, &node, r->err);
+
+	if (failed)
+		return origin_wrap(r->err, &p->origin);
+	if (node.type == NODE_ABSENT)
+		failed = srt_warn(r, &p->origin, "%s: %s does not exist and stays closed", g->name,
+				  quote(p->text).text);
+	return failed ? failed
+		      : layer_add_item(r->arena, &r->to->layer, KEY_UNIX, p->text, &p->origin,
+				       r->err);
+}
+
 static int add_sockets(struct walk *w, const struct given *g)
 {
 	struct srt_path_list list = { 0 };
@@ -212,8 +231,7 @@ static int add_sockets(struct walk *w, const struct given *g)
 
 	vec_each(p, &list.items)
 		if (r == 0)
-			r = layer_add_item(w->r.arena, &w->r.to->layer, KEY_UNIX, p->text,
-					   &p->origin, w->r.err);
+			r = add_socket(w, g, p);
 	return r;
 }
 

@@ -198,3 +198,30 @@ under() {
 		fail "not said" "$stderr"
 	[[ $stderr != *--settings* ]] || fail "an option is blamed" "$stderr"
 }
+
+@test "the example of srt's own documentation runs as it is" {
+	cat >s.json <<-'EOF'
+	{ "network": { "allowedDomains": ["github.com", "*.github.com", "lfs.github.com"],
+	    "deniedDomains": ["malicious.com"], "allowLocalBinding": false,
+	    "allowUnixSockets": ["/nonexistent/docker.sock"] },
+	  "filesystem": { "denyRead": ["~/.ssh"], "allowWrite": [".", "src/", "test/", "/tmp"],
+	    "denyWrite": [".env", "config/production.json"] },
+	  "ignoreViolations": { "*": ["/usr/bin"], "npm": ["/private/tmp"] },
+	  "enableWeakerNestedSandbox": false }
+	EOF
+	run -0 --separate-stderr cordon run --settings s.json -- touch made
+	[ -e made ]
+	[[ $stderr == *"s.json:3: network.allowUnixSockets: '/nonexistent/docker.sock' does not exist and stays closed"* ]] ||
+		fail "not said" "$stderr"
+	[[ $stderr == *"ignoreViolations is ignored"* ]] || fail "not said" "$stderr"
+}
+
+@test "what is refused of a path has file, line and column" {
+	cat >s.json <<-'EOF'
+	{ "network": { "allowedDomains": [], "deniedDomains": [] },
+	  "filesystem": { "denyRead": [], "denyWrite": [],
+	    "allowWrite": ["/nonexistent/out"] } }
+	EOF
+	run -125 --separate-stderr cordon run --settings s.json -- true
+	[[ $stderr == *"s.json:3:20: '/nonexistent/out' does not exist"* ]] || fail "no place" "$stderr"
+}
