@@ -175,6 +175,11 @@ static void infer_limits(const struct ending *e, const struct str *texts, size_t
 			}
 }
 
+static bool ended_well(const struct run_result *result)
+{
+	return result->cause == RUN_CAUSE_exited && result->exit_code == 0;
+}
+
 void ending_infer(struct ending *e, struct run_result *result)
 {
 	struct str texts[] = { buf_str(&result->err.text), buf_str(&result->out.text),
@@ -183,6 +188,9 @@ void ending_infer(struct ending *e, struct run_result *result)
 
 	infer(e, texts, n);
 	infer_limits(e, texts, n, result);
+	/* Whoever wants to act on each is told each. */
+	if (ended_well(result) && e->o->rest && !opts_given(e->o, OPTION_ON_VIOLATION))
+		violations_settle(e->violations, str_of(e->o->rest[0]));
 }
 
 static void say_limits(const struct ending *e, const struct run_result *result)
@@ -375,7 +383,7 @@ static void say_unshown(const struct ending *e, const struct run_result *result)
 /* Of a command that succeeded all the same: programs try, and go on. */
 static void say_refused(const struct ending *e, const struct run_result *result)
 {
-	bool well = result->cause == RUN_CAUSE_exited && result->exit_code == 0;
+	bool well = ended_well(result);
 	autobuf struct buf b = buf_make(TEXT_MAX);
 	struct summary_told told = e->told;
 	struct str line, rest;

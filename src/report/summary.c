@@ -30,17 +30,20 @@ static bool is_path(const struct violation *v)
 
 static void gather(struct groups *g, const struct violations *all, size_t from)
 {
-	g->n = g->alive = violations_count(all) - from;
-	for (size_t i = 0; i < g->n; i++) {
-		const struct violation *v = violations_at(all, from + i);
+	g->n = 0;
+	for (size_t i = from; i < violations_count(all); i++) {
+		const struct violation *v = violations_at(all, i);
 
-		g->at[i] = (struct group){
+		if (v->need == VIOLATION_SPARED)
+			continue;
+		g->at[g->n++] = (struct group){
 			.first = v,
 			.place = v->object,
 			.depth = is_path(v) ? path_depth(v->object) : 1,
 			.n = 1,
 		};
 	}
+	g->alive = g->n;
 }
 
 /* Several calls serve the same end, and what is said of them is the same. */
@@ -194,7 +197,11 @@ void violation_print(struct buf *b, const struct violation *v,
 {
 	print_start(b, v);
 	print_source(b, v);
-	print_advice(b, v, advisor);
+	/* Opening another repository's hooks for it is the wrong advice. */
+	if (v->need == VIOLATION_DOUBTED)
+		buf_adds(b, ": git status and git diff go on without it");
+	else
+		print_advice(b, v, advisor);
 }
 
 static void print_histories(struct buf *b, const struct group *g)

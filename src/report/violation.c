@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/path.h"
+
 /* Open addressing; four times what is kept, so that a probe is short. */
 #define SLOTS (4 * VIOLATIONS_MAX)
 
@@ -245,4 +247,36 @@ uint64_t violations_dropped(const struct violations *all)
 size_t violations_observed(const struct violations *all)
 {
 	return all ? all->observed : 0;
+}
+
+/* --- what was not needed ------------------------------------------------------------------- */
+
+/* Python keeps what it has compiled where it may, and goes on without. */
+static bool is_bytecode(const struct violation *v)
+{
+	return str_eq(path_last(v->object), STR("__pycache__")) ||
+	       str_eq(path_last(path_parent(v->object)), STR("__pycache__"));
+}
+
+/* git status and git diff refresh the index where they may; others need the lock. */
+static bool is_index_lock(const struct violation *v)
+{
+	return str_eq(str_of(v->program), STR("git")) &&
+	       str_ends(v->object, STR("/index.lock"));
+}
+
+void violations_settle(struct violations *all, struct str program)
+{
+	bool is_git = str_eq(path_last(program), STR("git"));
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct violation *v = &all->kept[i];
+
+		if (v->op != VIOLATION_write || !v->object.n || v->object.p[0] != '/')
+			continue;
+		if (is_bytecode(v) || (is_git && is_index_lock(v)))
+			v->need = VIOLATION_SPARED;
+		else if (is_index_lock(v))
+			v->need = VIOLATION_DOUBTED;
+	}
 }

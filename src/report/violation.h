@@ -51,6 +51,13 @@ const char *violation_source_to_string(enum violation_source source);
 bool violation_source_from_string(struct str text, enum violation_source *ret);
 const char *violation_source_how(enum violation_source source); /* "seen by the guard" */
 
+/* Did the program need what was refused? */
+enum violation_need {
+	VIOLATION_NEEDED,  /* or nobody knows */
+	VIOLATION_DOUBTED, /* the same name is tried by those who can do without */
+	VIOLATION_SPARED,  /* no: it went on and ended well */
+};
+
 struct violation {
 	enum violation_op op;
 	enum violation_source source;
@@ -67,6 +74,7 @@ struct violation {
 	bool directory; /* of a write: a directory was to be made */
 	/* Of what the policy allows and cannot be done: it is told and decides nothing. */
 	bool advisory;
+	enum violation_need need; /* set by violations_settle */
 	int pid;		/* as the host numbers it; 0: not known */
 	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */
 	int errnum;		/* what the command was answered; 0: not known */
@@ -104,6 +112,10 @@ uint64_t violations_dropped(const struct violations *all); /* counted and not ke
  * they are not advisory. */
 bool violation_counts(const struct violation *v);
 size_t violations_observed(const struct violations *all);
+
+/* After a run that ended well: which of them its programs, `program` the first of them, did
+ * without. Nothing is counted otherwise for it. */
+void violations_settle(struct violations *all, struct str program);
 
 /* What is known about the rule behind a violation. Text belongs to the advisor. */
 struct violation_advice {

@@ -43,7 +43,7 @@ static bool set_facts(json_t *row, const struct violation *v)
 	       (!v->program[0] || json_set_text(row, "program", str_of(v->program))) &&
 	       set(row, "time", json_string(when)) &&
 	       set(row, "count", json_integer((json_int_t)v->count)) &&
-	       (!v->advisory || set(row, "advisory", json_true()));
+	       (!(v->advisory || v->need == VIOLATION_SPARED) || set(row, "advisory", json_true()));
 }
 
 static bool set_advice(json_t *row, const struct violation_advice *advice)

@@ -47,3 +47,63 @@ silent() {
 	valid
 	silent
 }
+
+# other: a repository beside the workdir, with a file of another time than its index says.
+other() {
+	git init -q "$HOME/other"
+	echo x >"$HOME/other/file"
+	git -C "$HOME/other" add file
+	git -C "$HOME/other" -c user.name=T -c user.email=t@example.com commit -qm x
+	touch -d 2001-01-01 "$HOME/other/file" # its index is refreshed
+}
+
+@test "git status of a repository beside the workdir: its optional lock is not told as refused" {
+	other
+	run --separate-stderr cordon run -- git -C "$HOME/other" status -s
+	assert_status 0
+	assert_equal "$stderr" ""
+	run --separate-stderr cordon run --json -- git -C "$HOME/other" status -s
+	assert_status 0
+	valid
+	assert_equal "$stderr" ""
+	jq -e '.violations | length == 1 and (.[0] | .advisory and (.object | endswith("/index.lock")))' \
+		<<<"$output" >/dev/null || fail "not marked" "$(outcome)"
+	# Of a shell nobody knows whether git ended well: it is said, without a flag.
+	run --separate-stderr cordon run -- sh -c "git -C '$HOME/other' status -s"
+	assert_status 0
+	[[ $stderr == *"$HOME/other/.git/index.lock"*"git status and git diff go on without it" ]] ||
+		fail "not told, or with a flag" "$(outcome)"
+}
+
+@test "a git command that needs the lock is told with all of it" {
+	other
+	echo y >"$HOME/other/new"
+	for command in "git -C '$HOME/other' add new" "git -C '$HOME/other' add new || exit 3"; do
+		run --separate-stderr cordon run -- sh -c "$command"
+		[ "$status" -ne 0 ] || fail "it went through" "$(outcome)"
+		[[ $stderr == *"refused: writing $HOME/other/.git/"*"to allow it: --allow-write"* ]] ||
+			fail "not told" "$(outcome)"
+	done
+	run --separate-stderr cordon run -- sh -c "git -C '$HOME/other' add new; true"
+	assert_status 0
+	[[ $stderr == *"refused: writing $HOME/other/.git/"* ]] || fail "not told" "$(outcome)"
+	run --separate-stderr cordon run --on-violation fail -- git -C "$HOME/other" status -s
+	assert_status 125
+	[[ $stderr == *"refused: writing $HOME/other/.git/index.lock"* ]] || fail "not told" "$(outcome)"
+}
+
+@test "what Python would keep of a module beside the workdir is not told as refused" {
+	mkdir "$HOME/newdir"
+	echo 'x = 1' >"$HOME/newdir/mod.py"
+	run --separate-stderr cordon run --json -- env -u PYTHONDONTWRITEBYTECODE PYTHONPATH="$HOME/newdir" \
+		python3 -c 'import mod'
+	assert_status 0
+	valid
+	assert_equal "$stderr" ""
+	jq -e '.violations | length >= 1 and all(.advisory)' <<<"$output" >/dev/null ||
+		fail "not marked" "$(outcome)"
+	run --separate-stderr cordon run -- env -u PYTHONDONTWRITEBYTECODE PYTHONPATH="$HOME/newdir" \
+		python3 -c 'import mod, sys; sys.exit(3)'
+	assert_status 3
+	[[ $stderr == *"refused: writing $HOME/newdir/__pycache__"* ]] || fail "not told" "$(outcome)"
+}
