@@ -29,6 +29,8 @@
 #define RELAY_DENIED "!"
 /* At the same time; more are refused. */
 #define RELAY_CONNECTIONS_MAX 2048
+/* Of these, what is published. */
+#define RELAY_PUBLISHED_MAX (RELAY_CONNECTIONS_MAX / 2)
 
 /* With a published connection, which comes from outside, come the sockets of the sandbox's
  * network that lead on: IPv4 and, where there is one, IPv6. */

@@ -25,6 +25,8 @@
 
 #define CONFIG_BYTES_MAX ((size_t)8 << 20)
 #define DIAL_MS 10000
+/* A server inside that does not take it by then is too busy. */
+#define DIAL_INSIDE_MS 3000
 /* A proxy answers when it has connected. */
 #define PROXY_MS 60000
 /* Two sockets each, three of what is published; and the servers, the rest. */
@@ -41,6 +43,7 @@ struct relay {
 	struct relay_pieces pieces;
 	struct connection *first;
 	size_t n_connections, connections_max;
+	size_t n_published;
 };
 
 struct connection {
@@ -111,6 +114,7 @@ static void finish(struct connection *c, bool broken)
 	if (c->next_one)
 		c->next_one->at = c->at;
 	relay->n_connections--;
+	relay->n_published -= c->request.published != 0;
 	free(c);
 }
 
@@ -344,7 +348,8 @@ static bool dial(struct connection *c, const uint8_t address[16])
 	};
 	if (c->outside.fd >= 0 &&
 	    loop_watch(c->relay->loop, &c->outside, EPOLLOUT, &ignored) == 0) {
-		loop_set_timer(c->relay->loop, &c->timer, DIAL_MS);
+		loop_set_timer(c->relay->loop, &c->timer,
+			       c->request.published ? DIAL_INSIDE_MS : DIAL_MS);
 		return true;
 	}
 	close_end(c->relay, &c->outside, true);
@@ -439,17 +444,25 @@ static void no_room(struct relay *relay, const struct relay_request *q, int *fds
 	report(relay, &r);
 }
 
+/* With few descriptors, too, anybody on the host leaves room for the command. */
+static bool has_room(const struct relay *relay, const struct relay_request *q)
+{
+	return relay->n_connections < relay->connections_max && !relay->pieces.spent &&
+	       (!q->published || relay->n_published < (relay->connections_max + 1) / 2);
+}
+
 static void add_connection(struct relay *relay, const struct relay_request *q, int *fds)
 {
 	struct connection *c = NULL;
 
-	if (relay->n_connections < relay->connections_max && !relay->pieces.spent)
+	if (has_room(relay, q))
 		c = calloc(1, sizeof(*c));
 	if (!c) {
 		no_room(relay, q, fds);
 		return;
 	}
 	relay->n_connections++;
+	relay->n_published += q->published != 0;
 	c->next_one = relay->first;
 	c->at = &relay->first;
 	if (c->next_one)

@@ -171,8 +171,8 @@ static const struct {
 	[TYPE_PATTERNS] = { is_path, "a path" },
 	[TYPE_PORTS] = { is_port, "a port from 1 to 65535" },
 	[TYPE_PUBLISH] = { is_publication,
-			   "a port of the host's loopback and one from 1024 on inside, "
-			   "as in 8080:3000" },
+			   "HOSTPORT:PORT, without an address (it is the host's loopback), and "
+			   "PORT is from 1024 on inside, as in 8080:3000 or 80:8080" },
 	[TYPE_BOOL] = { is_bool, "true or false" },
 	[TYPE_DURATION] = { is_duration, "a time such as 30s, 10m, 1h30m or 500ms, or none" },
 	[TYPE_SIZE] = { is_size, "a size such as 512M or 2G, or none" },

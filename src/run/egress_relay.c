@@ -441,8 +441,12 @@ enum egress_relay_sent egress_relay_publish(struct egress_relay *r, uint16_t por
 				   .published = 1,
 				   .target.port = port };
 	const int fds[RELAY_FDS_MAX] = { fd, four, six };
-	enum egress_relay_sent sent = try_send(r, &q, fds, six < 0 ? 2 : 3);
+	enum egress_relay_sent sent;
 
+	/* Anybody on the host can connect: there is always room for what the command wants. */
+	if (r->n_active - r->n_out >= RELAY_PUBLISHED_MAX)
+		return EGRESS_RELAY_BUSY;
+	sent = try_send(r, &q, fds, six < 0 ? 2 : 3);
 	if (sent == EGRESS_RELAY_SENT)
 		is_sent(r, &q, &r->published);
 	return sent;

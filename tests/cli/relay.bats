@@ -41,7 +41,8 @@ exec "$0" run --backend native --publish 8080:3000 -- touch started' "$CORDON"
 	run -125 --separate-stderr cordon run --publish 8080:80 -- true
 	[[ $stderr == *"from 1024 on inside"* ]] || fail "why" "$(outcome)"
 	run -125 --separate-stderr cordon run --publish 0.0.0.0:8080:3000 -- true
-	[[ $stderr == *"as in 8080:3000"* ]] || fail "why" "$(outcome)"
+	[[ $stderr == *"without an address (it is the host's loopback)"*"as in 8080:3000 or 80:8080"* ]] ||
+		fail "why" "$(outcome)"
 }
 
 @test "a published port that is listed as a service of the host, too, is an error" {
@@ -60,6 +61,46 @@ exec "$0" run --backend native --publish 8080:3000 -- touch started' "$CORDON"
 every = [socket.create_connection(("127.0.0.1", 8080), 30) for i in range(300)]
 for s in every: s.sendall(b"GET")
 assert get("127.0.0.1") and get("::1")'
+}
+
+@test "a published port that is flooded, with nobody who accepts, leaves room for listed hosts" {
+	run -0 --separate-stderr lab bash -c '
+"$0" run --json --backend native --publish 8080:3000 --allow-network=ok.test -- \
+	/usr/bin/python3 -c "
+import os, socket, time
+s = socket.create_server((\"127.0.0.1\", 3000), backlog=1)
+open(\"up\", \"w\").close()
+while not os.path.exists(\"flooded\"):
+    time.sleep(0.01)
+for i in range(50):
+    c = socket.create_connection((\"ok.test\", 80), 30)
+    c.sendall(b\"GET / HTTP/1.0\r\n\r\n\")
+    assert c.makefile(\"rb\").read().endswith(b\"hello\n\"), i" >result &
+cordon=$!
+until [ -e up ]; do kill -0 $cordon || exit 9; sleep 0.01; done
+/usr/bin/python3 -c "
+import os, resource, select, socket, sys
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+n = min(3000, most - 100)
+every, waiting = [], select.poll()
+for i in range(n):
+    s = socket.socket()
+    s.setblocking(False)
+    s.connect_ex((\"127.0.0.1\", 8080))
+    waiting.register(s, select.POLLOUT)
+    every.append(s)
+there = 0
+while there < min(2048, n - 1):
+    for fd, what in waiting.poll():
+        waiting.unregister(fd)
+        there += 1
+open(\"flooded\", \"w\").close()
+# Until the run is over.
+os.read(0, 1)" < <(tail --pid=$cordon -f /dev/null) &
+flood=$!
+wait $cordon || { cat result; kill $flood; exit 8; }
+wait $flood' "$CORDON"
 }
 
 @test "as many ports as a program likes, and the first ones again" {
