@@ -77,6 +77,9 @@ $1"
 		beside 'assert connect("127.0.0.1", port) and connect("::1", port) and connect("127.0.0.1", free)'
 		assert_json '[.violations[] | [.op, .object]] == [["connect", "localhost:'"$PORT"'"]]'
 		assert_json '.violations[0].fix.flags == "--allow-network=localhost:'"$PORT"'"'
+		# As the C library does to put addresses in order.
+		beside 'socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("127.0.0.1", port))'
+		assert_json '.violations == []'
 		# What the command does on its own loopback is its own affair.
 		beside 's = socket.create_server(("127.0.0.1", port)); assert connect("127.0.0.1", port) == 0'
 		assert_json '.violations == []'
