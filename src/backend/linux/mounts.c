@@ -24,9 +24,6 @@
 
 #define STAGE "mount"
 #define MNT_DETACH 2
-/* A directory that every system has and that is never the last to be needed: the place
- * where things are put together before they go where they belong. */
-#define WORKBENCH "/dev"
 
 static const struct {
 	const char *name;
@@ -242,44 +239,6 @@ static CHILD_SAFE bool wants(const struct mounter *w, enum mount_kind kind)
 	return false;
 }
 
-/* One attempt is enough: the answer is there at once. */
-static const char resolver_file[] = "nameserver 127.0.0.1\noptions attempts:1\n";
-static const char hosts_file[] = "127.0.0.1 localhost\n"
-				 "::1 localhost ip6-localhost ip6-loopback\n";
-
-static CHILD_SAFE int make_text_file(const char *path, const char *text)
-{
-	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0444);
-	ssize_t n;
-
-	/* Whatever the umask says. */
-	if (fd < 0 || fchmod(fd, 0444) < 0)
-		return -1;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	/* Under a limit of file size of the caller's no file grows; an empty one means
-	 * the local host, too. */
-	if (n < 0 && errno == EFBIG)
-		return 0;
-	return n == (ssize_t)strlen(text) ? 0 : -1;
-}
-
-static CHILD_SAFE int make_veil_files(bool resolver)
-{
-	int fd;
-
-	if (mkdir(WORKBENCH "/d", 0) < 0)
-		return -1;
-	fd = open(WORKBENCH "/f", O_CREAT | O_WRONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	close(fd);
-	if (resolver && (make_text_file(WORKBENCH "/r", resolver_file) < 0 ||
-			 make_text_file(WORKBENCH "/h", hosts_file) < 0))
-		return -1;
-	return chmod(WORKBENCH, 0);
-}
-
 static CHILD_SAFE const char *veil_name(const struct mount_step *step)
 {
 	if (step->kind == MOUNT_RESOLVER)
@@ -316,10 +275,10 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 	if (!wants(w, MOUNT_VEIL) && !resolver)
 		return 0;
 	tmpfs = new_tmpfs("0700", "8192", NULL, MOUNT_ATTR_NOEXEC);
-	bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0 || make_veil_files(resolver) < 0 ||
+	bench = open(NATIVE_WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0 || native_make_veils(resolver) < 0 ||
 	    native_set_attributes(tmpfs, MOUNT_ATTR_RDONLY, 0) < 0)
-		return fail(w, "cannot make what hides files at", WORKBENCH);
+		return fail(w, "cannot make what hides files at", NATIVE_WORKBENCH);
 	for (size_t i = 0; i < w->m->n_steps; i++) {
 		const struct mount_step *step = &w->m->steps[i];
 
@@ -332,8 +291,8 @@ static CHILD_SAFE int open_veils(struct mounter *w)
 	close(bench);
 	close(tmpfs);
 	/* What comes to lie there covers it, and to take it off takes long. */
-	if (!wants(w, MOUNT_DEV) && syscall(__NR_umount2, WORKBENCH, MNT_DETACH) < 0)
-		return fail(w, "cannot clear", WORKBENCH);
+	if (!wants(w, MOUNT_DEV) && syscall(__NR_umount2, NATIVE_WORKBENCH, MNT_DETACH) < 0)
+		return fail(w, "cannot clear", NATIVE_WORKBENCH);
 	return 0;
 }
 
@@ -407,9 +366,9 @@ static CHILD_SAFE int start_root(struct mounter *w)
 
 	if (w->m->empty_root) {
 		tmpfs = new_tmpfs("0755", NULL, NULL, 0);
-		bench = open(WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		bench = open(NATIVE_WORKBENCH, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (tmpfs < 0 || bench < 0 || attach(tmpfs, bench) < 0)
-			return fail(w, "cannot make an empty root at", WORKBENCH);
+			return fail(w, "cannot make an empty root at", NATIVE_WORKBENCH);
 		close(bench);
 		w->root = tmpfs;
 		return 0;

@@ -181,6 +181,12 @@ CHILD_SAFE int native_open_terminal(struct native *n, int error_fd);
 CHILD_SAFE int native_take_terminal(const struct native *n, int error_fd);
 CHILD_SAFE int native_enter_foreground(const struct native *n, int error_fd);
 CHILD_SAFE int native_mount(const struct native_mounts *m, int error_fd);
+/* A directory that every system has and that is never the last to be needed: the place
+ * where things are put together before they go where they belong. */
+#define NATIVE_WORKBENCH "/dev"
+/* Makes there what is shown instead of others: "f" and "d", empty and without permissions, and
+ * with `resolver` the files "r" and "h" of the name server and the local host. */
+CHILD_SAFE int native_make_veils(bool resolver);
 /* A mount of its own of what is there, links not followed: a descriptor or -1. */
 CHILD_SAFE int native_clone_tree(int dir, const char *path);
 CHILD_SAFE int native_set_attributes(int tree, uint64_t attributes, unsigned flags);
