@@ -414,8 +414,8 @@ static const char *group_for(struct arena *a, const struct caps *caps,
 
 static int run_launch(struct arena *a, const struct backend *backend, struct launch *launch,
 		      const struct plan *plan, const struct caps *caps,
-		      const struct execute_options *options,
-		      const struct parts *parts, struct run_result *ret, struct cordon_error *err)
+		      const struct execute_options *options, const struct parts *parts,
+		      const sigset_t *mask, struct run_result *ret, struct cordon_error *err)
 {
 	struct run_request request = {
 		.program = launch->program,
@@ -424,6 +424,7 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 		.cwd = launch->cwd,
 		.start = start,
 		.start_data = launch,
+		.mask = mask,
 		.wrappers = launch->wrappers,
 		.encloses = launch->wrappers,
 		.new_session = launch->new_session,
@@ -496,6 +497,18 @@ static void remove_scratch(struct launch *launch, struct run_result *ret)
 	launch->scratch = NULL;
 }
 
+/* What is made for a run is removed whenever a signal comes: it waits for the run, or for the
+ * end of this. */
+static void hold_signals(sigset_t *ret_before)
+{
+	sigset_t held;
+
+	run_signal_set(&held);
+	sigdelset(&held, SIGCHLD);
+	sigdelset(&held, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &held, ret_before);
+}
+
 int execute(struct arena *a, const struct situation *s, const struct backend *backend,
 	    const struct plan *plan, const struct caps *caps, const struct execute_options *options,
 	    struct run_result *ret, struct cordon_error *err)
@@ -518,6 +531,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 				    .options = options,
 				    .egress = &egress,
 				    .unrouted = &unrouted };
+	sigset_t before;
 	int r;
 
 	launch_init(&launch);
@@ -530,6 +544,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		r = keep_hold_tmp(a, s->policy, &tmp, &why);
 	if (r == 0)
 		r = find_program(s, a, plan, options, &in.program, &why);
+	hold_signals(&before);
 	if (r == 0)
 		r = backend->prepare(a, &in, &launch, &why);
 	if (r == 0)
@@ -538,15 +553,17 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 		r = make_parts(a, &about, &parts, &why);
 	if (r < 0) {
 		launch_close(&launch);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		refuse(ret, &why);
 		return 0;
 	}
-	r = run_launch(a, backend, &launch, plan, caps, options, &parts, ret, err);
+	r = run_launch(a, backend, &launch, plan, caps, options, &parts, &before, ret, err);
 	if (r == 0) {
 		remove_scratch(&launch, ret);
 		note_bad_call(plan, in.program, options->violations, ret);
 		note_powerless(plan, in.program, ret);
 	}
 	launch_close(&launch);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return r;
 }

@@ -77,7 +77,6 @@ void run_give_up(struct run *run, int sig);
 void run_delivered(struct run *run);
 
 /* forward.c */
-void run_signal_set(sigset_t *ret);
 void run_on_signal(void *data, int sig, bool by_terminal);
 /* To the command, or the foreground of its session. False when nobody got it. */
 bool run_pass_on(struct run *run, int sig);

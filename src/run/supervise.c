@@ -246,7 +246,7 @@ static int start_command(struct run *run, const sigset_t *ignored, struct cordon
 		.program = q->program, .argv = q->argv, .envp = q->envp,
 		.cwd = q->cwd, .cwd_fd = q->cwd_fd,
 		.new_session = q->new_session, .die_with_parent = true,
-		.ignored = ignored, .mask = loop_original_mask(run->loop),
+		.ignored = ignored, .mask = q->mask ? q->mask : loop_original_mask(run->loop),
 		.fds = fds, .rlimits = rlimits,
 	};
 	int failed = open_streams(run, fds, &spawn.n_fds, &null_fd, err);

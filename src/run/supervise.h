@@ -26,6 +26,7 @@
 #ifndef CORDON_RUN_SUPERVISE_H
 #define CORDON_RUN_SUPERVISE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,6 +88,7 @@ struct run_request {
 	/* The supervisor's end of the hand-over, closed by run_supervise; 0: none. */
 	int handover_fd;
 
+	const sigset_t *mask; /* the command's; NULL: the caller's */
 	bool new_session;
 	bool stdin_null;
 	/* 1 << fd: pipes that end when the command has done with them: the caller writes nothing
@@ -102,6 +104,10 @@ struct run_request {
 	struct violations *violations; /* where refusals are noted; NULL: nowhere */
 	bool end_at_violation;	       /* the first one ends the run, cause policy */
 };
+
+/* The signals that a run takes. Who makes something for it that must not be left behind blocks
+ * those that end a process meanwhile. */
+void run_signal_set(sigset_t *ret);
 
 /* *ret is filled on success, and success includes a command that could not be
  * started (cause setup). Failure means that the supervisor itself broke down; the

@@ -631,9 +631,10 @@ EOF
 	local backend
 	for backend in native landlock bwrap; do
 		python3 - "$CORDON" $backend <<-'EOF'
-		import os, pty, random, signal, subprocess, sys, time
+		import os, pty, random, signal, subprocess, sys, tempfile, time
 
 		cordon, backend = sys.argv[1:]
+		tmp = os.environ["TMPDIR"] = tempfile.mkdtemp()
 		terminal = pty.openpty()[1]
 		for i in range(60):
 		    run = subprocess.Popen([cordon, "run", "--quiet", "--backend", backend,
@@ -648,6 +649,8 @@ EOF
 		    what = (after, run.returncode, said)
 		    assert run.returncode in (-sig, 128 + sig), what
 		    assert "hand-over" not in said and "spawn" not in said, what
+		    assert not os.listdir(tmp), what + tuple(os.listdir(tmp))
+		os.rmdir(tmp)
 		EOF
 	done
 }
