@@ -107,7 +107,8 @@ static void lose(struct side *s)
 
 	loop_unwatch(run_loop(s->run), &s->watch);
 	fd_close(&s->watch.fd);
-	if (s->done || known)
+	/* Killed with everything else, before it was known whose it is. */
+	if (s->done || known || run_is_killed(s->run))
 		return;
 	err_set(&why, CORDON_E_INIT, 0, STAGE, "the broker ended before the command did");
 	run_break(s->run, &why);

@@ -60,8 +60,8 @@ static void read_outcome(struct run *run)
 
 	if (outcome == SPAWN_PENDING || run->failed)
 		return;
-	/* What was ended before it began had no time to hand over everything. */
-	if (outcome == 0 && run->cause_set)
+	/* What was ended before it began had no time to hand over everything, or failed over it. */
+	if (run->cause_set)
 		return;
 	if (outcome == 0 && run_parts_complete(run, &why) < 0) {
 		run_break(run, &why);
