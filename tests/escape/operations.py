@@ -323,6 +323,11 @@ def attributes(fd):
 
 
 def umasks():
+    for mask in 0o077, 0o002:  # nothing else has taken it before
+        before = os.umask(mask)
+        do(f"mkdir, umask {mask:o}", os.mkdir, f"masked-{mask:o}")
+        os.umask(before)
+        do("its mode", mode_of, f"masked-{mask:o}")
     for mask in (0o000, 0o077, 0o777, 0o027):
         os.umask(mask)
         do(f"umask {mask:o} file", lambda: opened(f"u{mask}", os.O_WRONLY | os.O_CREAT, 0o666))

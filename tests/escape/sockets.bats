@@ -391,6 +391,38 @@ for i in range(1000):
 os._exit(0)'
 }
 
+# Its path is one that only sandboxes have a directory for.
+@test "H58 a socket in the host's /tmp that a named one hands over is not connected to" {
+	SOCKETS=$(mktemp -d /tmp/s.XXXXXX)
+	cat >give.py <<-'EOF'
+	import os, socket, sys
+	host, s = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+	host.bind(sys.argv[1] + "/host")
+	host.listen()
+	s.bind("give")
+	s.listen()
+	open("up", "w").close()
+	while True:
+	    socket.send_fds(s.accept()[0], [b"x"], [os.open(sys.argv[1] + "/host", os.O_PATH)])
+	EOF
+	python3 give.py "$SOCKETS" 3>&- &
+	BACKGROUND+=("$!")
+	until [ -e up ]; do
+		kill -0 $!
+		sleep 0.02
+	done
+	run -0 "$CORDON" run -q --protect exact --backend native --allow-unix "$PWD/give" -- /usr/bin/python3 -c '
+import socket
+s, t = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+s.connect("give")
+fd = socket.recv_fds(s, 1, 1)[1][0]
+try:
+    t.connect(f"/proc/self/fd/{fd}")
+    raise SystemExit("reached")
+except PermissionError:
+    pass'
+}
+
 # Its path is one that the command may write, but it is not reached through the sandbox's mounts.
 @test "H31 in a directory of the host that a named socket hands over nothing is made or moved" {
 	mkdir handed
