@@ -61,6 +61,7 @@ struct launch {
 	size_t survivors;	/* filled by confirm: what outlived the command and was ended */
 	int heard;		/* enum seccomp_filter: the filter for whose refusals the
 				 * listener is asked; -1: it answers them itself */
+	bool hears_sockets;	/* it is asked about sockets of the internet, and refuses them */
 	int stop_fd;		/* something comes when the command was stopped; -1: nothing */
 	/* For a backend that is the child itself: see struct spawn_request. The request
 	 * as it would have been is put into *command before the clone. */

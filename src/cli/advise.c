@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "cli/git_hints.h"
 #include "cli/remedy.h"
+#include "run/refused.h"
 
 /* Would the caller be let, without cordon? For what does not exist the directory it
  * would be in is asked, or the nearest above it. */
@@ -132,6 +133,23 @@ static void advise_listed(const struct explainer *e, const struct host *host,
 	remedy_of_host(e, host, verdict->layer, &ret->fix);
 }
 
+/* Which host was meant nobody knows: of all of them none is listed. */
+static void advise_network(const struct explainer *e, struct violation_advice *ret)
+{
+	struct cordon_error ignored;
+	struct verdict verdict;
+	struct host any;
+
+	if (host_parse_target(STR("unknown.invalid:443"), &any, &ignored) < 0 ||
+	    verdict_of_host(e, &any, &verdict, &ignored) < 0)
+		return;
+	take(e, &verdict, ret);
+	ret->rule = arena_printf(e->opts->arena, "%s, and on this backend localhost, too",
+				 verdict.by);
+	if (ret->fix.flags)
+		ret->fix.note = NULL;
+}
+
 static void advise_host(const struct explainer *e, const struct violation *v,
 			struct violation_advice *ret)
 {
@@ -139,6 +157,10 @@ static void advise_host(const struct explainer *e, const struct violation *v,
 	struct verdict verdict;
 	struct host host;
 
+	if (str_eq(v->object, STR(REFUSED_NETWORK))) {
+		advise_network(e, ret);
+		return;
+	}
 	if (str_starts(v->object, STR("/"))) {
 		ret->fix = remedy_of_socket(e, v->object);
 		return;

@@ -179,6 +179,14 @@ static bool compiles(const struct explainer *e, struct situation *changed, struc
 	return situation_plan(changed, &e->setup.caps, &backend, ret, err) == 0;
 }
 
+/* Does the policy give what the backend cannot (plan_closes)? */
+static bool closes(const struct plan *plan, struct str object)
+{
+	const struct op *shown = plan_shown_by(plan, object, NULL);
+
+	return shown && plan_closes(plan, shown);
+}
+
 /* How far a set of changes has to lead. */
 enum trying {
 	MUST_COMPILE,
@@ -205,6 +213,8 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 	    !policy_allows(changed.policy, op, object, &d))
 		return false;
 	good = !e->setup.plan || compiles(e, &changed, &plan, &err);
+	if (e->setup.plan && good && closes(plan, object))
+		return false;
 	if (!good && how != NEED_NOT_COMPILE)
 		return false;
 	name_fix(e, changes, n, fix);
@@ -389,6 +399,25 @@ void remedy_of_path(const struct explainer *e, enum policy_op op, struct str obj
 	    !try_made(e, op, object, path, ret) &&
 	    !try_candidates(e, op, object, object, path, NEED_NOT_COMPILE, ret))
 		ret->why_not = remedy_why_not(layer);
+}
+
+void remedy_of_closed(const struct explainer *e, enum policy_op op, struct str object,
+		      struct fix *ret)
+{
+	const struct amendment change = { KEY_TMP, "shared" };
+	autoarena struct arena a = { .max = TRY_BYTES_MAX };
+	struct situation changed;
+	struct cordon_error err;
+	struct decision d;
+	struct plan *plan;
+
+	if (remedy_rebuild(e, &a, &change, 1, &changed, &err) < 0 ||
+	    !policy_allows(changed.policy, op, object, &d) || !compiles(e, &changed, &plan, &err))
+		return;
+	if (closes(plan, object))
+		return;
+	name_fix(e, &change, 1, ret);
+	ret->note = "all of the host's";
 }
 
 void remedy_by_link(const struct explainer *e, enum policy_op op, struct str object,

@@ -28,6 +28,10 @@ const char *remedy_why_not(enum layer_id layer);
 /* layer: the one that refuses. *ret is zeroed. */
 void remedy_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    enum layer_id layer, struct fix *ret);
+/* The same for what is in a private directory that this backend cannot make; *ret is left alone
+ * where sharing the host's does not help. */
+void remedy_of_closed(const struct explainer *e, enum policy_op op, struct str object,
+		      struct fix *ret);
 /* The same by the name of a link that leads to the object, which shows the link, too; *ret is
  * left alone where that does not help. */
 void remedy_by_link(const struct explainer *e, enum policy_op op, struct str object,

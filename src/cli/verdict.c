@@ -261,6 +261,24 @@ static const struct rule *closest_rule(const struct policy *policy, enum policy_
 	return m.control.rule && m.control.depth > m.data.depth ? m.control.rule : d->data_rule;
 }
 
+/* The policy gives the command a directory of its own there, and this backend cannot. */
+static bool is_closed(const struct explainer *e, struct str object, struct verdict *v)
+{
+	const struct plan *plan = e->setup.plan;
+	const struct op *op = plan ? plan_shown_by(plan, object, NULL) : NULL;
+
+	if (!op || !plan_closes(plan, op))
+		return false;
+	v->allowed = false;
+	v->by = arena_printf(e->opts->arena,
+			     "%.*s is the host's here, and closed: TMPDIR names a directory of "
+			     "the run's own",
+			     STR_ARG(op->path));
+	v->origin = NULL;
+	v->held_by = plan->backend;
+	return true;
+}
+
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    struct verdict *ret, struct cordon_error *err)
 {
@@ -275,9 +293,13 @@ int verdict_of_path(const struct explainer *e, enum policy_op op, struct str obj
 	if (op == POLICY_READ && v.layer == LAYER_HIDDEN)
 		v.layer = LAYER_TRUSTED;
 	v.origin = v.rule ? &v.rule->origin : NULL;
-	describe_rule(e, &v);
-	find_holder(e, op, object, &d, &v);
-	if (!v.allowed)
+	if (v.allowed && is_closed(e, object, &v)) {
+		remedy_of_closed(e, op, object, &v.fix);
+	} else {
+		describe_rule(e, &v);
+		find_holder(e, op, object, &d, &v);
+	}
+	if (!v.allowed && !v.fix.flags)
 		remedy_of_path(e, op, object, v.layer, &v.fix);
 	if (!v.by || (!v.held_by && !v.loose))
 		return err_nomem(err, stage);

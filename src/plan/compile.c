@@ -99,6 +99,12 @@ struct str plan_private_above(const struct plan *plan, struct str path)
 	return found;
 }
 
+bool plan_closes(const struct plan *plan, const struct op *op)
+{
+	return (op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP) &&
+	       (strcmp(plan->backend, "landlock") == 0 || strcmp(plan->backend, "seatbelt") == 0);
+}
+
 uint64_t plan_tmp_size(const struct policy *policy)
 {
 	uint64_t size = policy_number(policy, KEY_TMP_SIZE);

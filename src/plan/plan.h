@@ -142,6 +142,9 @@ const char *plan_variable(const struct plan *plan, const char *name);
 const struct op *plan_find_op(const struct plan *plan, enum op_kind kind);
 /* The private directory in memory that path lies in; empty: there is none. */
 struct str plan_private_above(const struct plan *plan, struct str path);
+/* Is the host's directory closed in the place of the private one that it stands for? There is
+ * no other way without mounts; TMPDIR then names one of the run's own. */
+bool plan_closes(const struct plan *plan, const struct op *op);
 /* What it shows there; for ROOT_HOST the number decides. */
 enum op_view op_view_of(const struct op *op);
 

@@ -87,7 +87,7 @@ static void hear(struct side *s, const struct broker_message *m)
 {
 	struct violation v = { .source = VIOLATION_BY_notify, .pid = m->pid };
 
-	refused_call(s->in.heard, (int)m->op, &v);
+	refused_call(s->in.launch, (int)m->op, &v);
 	if (v.object.n)
 		add(s, m, &v);
 }
@@ -362,7 +362,7 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 				       .plan = in->plan,
 				       .file_caps = in->launch->keep_caps,
 				       .observer = &s->observer,
-				       .heard = in->launch->heard,
+				       .launch = in->launch,
 				       .lists_hosts = s->egress,
 				       .learns = s->accesses,
 				       .ends_run = in->options && in->options->end_at_violation,
@@ -373,7 +373,7 @@ int broker_make(struct arena *a, const struct part_input *in, struct run_part **
 				       .unmounted = in->launch->companion,
 				       .tmp = in->launch->scratch ? str_of(in->launch->scratch)
 								  : STR("") };
-	if (!observer_init(&s->observer, a, in->plan))
+	if (!observer_init(&s->observer, a, in->plan, in->launch))
 		return err_nomem(err, STAGE);
 	if (*in->unrouted)
 		unrouted_feed(*in->unrouted, &s->observer, NULL);

@@ -56,7 +56,7 @@ struct broker_input {
 	uint64_t file_caps;	   /* what the command keeps of root's rights over files */
 	struct observer *observer; /* after the start, each of the two has its own */
 	uint64_t report;	   /* enum report */
-	int heard;		   /* see struct launch */
+	const struct launch *launch;
 	bool lists_hosts;	   /* the supervisor has to know of connections first */
 	bool learns;		   /* what is allowed is told, too */
 	bool ends_run;		   /* what is refused does: nobody goes on before it is heard */

@@ -117,7 +117,7 @@ int64_t broker_refused(struct call *c)
 {
 	const struct broker_input *in = c->broker->in;
 	struct violation v = { 0 };
-	int nr = c->notif->data.nr, answer = refused_call(in->heard, nr, &v);
+	int nr = c->notif->data.nr, answer = refused_call(in->launch, nr, &v);
 
 	if (v.object.n && in->report >= REPORT_WRITES)
 		call_tell(c, BROKER_CALLED, (unsigned)nr, STR(""), answer);

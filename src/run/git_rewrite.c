@@ -24,7 +24,7 @@ const struct op *git_rewrite_target(const struct plan *plan, struct str path)
 	if (!str_ends(path, STR(GIT_REWRITE_NAME)))
 		return NULL;
 	vec_each(op, &plan->ops)
-		if (op->kind == OP_BIND_RO && !op->lost && op->rule && op->rule->set &&
+		if (op->kind == OP_BIND_RO && op->rule && op->rule->set &&
 		    op->node.type == NODE_FILE && str_eq(op->path, path) &&
 		    str_eq(op->path, op->source))
 			return strcmp(op->rule->set, "git-control") == 0 ||

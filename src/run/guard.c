@@ -46,7 +46,7 @@ struct guard {
 	int refusal;		/* what a refused call fails with: as the kernel's own rules here */
 	struct request request; /* the call at hand */
 	bool told;		/* it is a violation already */
-	int heard;		/* see struct launch */
+	const struct launch *launch;
 };
 
 /* An object in the sandbox's view. */
@@ -253,6 +253,18 @@ static int judge_rename(struct guard *g, const struct request *q)
 	return refuse(g, q, str_of(d.object), &d.decision);
 }
 
+/* Taking away what exists is the kernel's to refuse, unless it cannot. */
+static int judge_removal(struct guard *g, const struct request *q)
+{
+	struct decision d;
+	autoobject o = { .place.dir = -1 };
+
+	if (!g->selection.unheld || resolve(q, q->dirfd, q->path, false, &o) < 0 || !is_ours(g, &o) ||
+	    policy_allows(g->policy, POLICY_WRITE, o.path, &d) || !type_of(&o))
+		return 0;
+	return refuse(g, q, o.path, &d);
+}
+
 /* git puts its lock file in the place of a configuration that is protected. 0: it is not
  * for us, and the kernel refuses it. */
 static int judge_git_config(struct guard *g, const struct request *q)
@@ -444,7 +456,7 @@ static int judge_names(struct guard *g, struct request *q)
 static int judge_refused(struct guard *g, const struct seccomp_notif *call)
 {
 	struct violation v = { .source = VIOLATION_BY_notify };
-	int answer = refused_call(g->heard, call->data.nr, &v);
+	int answer = refused_call(g->launch, call->data.nr, &v);
 
 	if (v.object.n)
 		report(g, call, &v);
@@ -463,8 +475,10 @@ static int judge_call(struct guard *g, const struct seccomp_notif *call)
 	if (q->row->kind == CALL_CHDIR) {
 		observer_forget_bases(&g->observer);
 	} else if (request_is_watched(q)) {
-		if (request_read(q) == 0)
+		if (request_read(q) == 0) {
+			verdict = q->row->kind == CALL_REMOVE ? judge_removal(g, q) : 0;
 			observe(g, q);
+		}
 	} else {
 		verdict = q->row->kind == CALL_OPENAT2 ? judge_openat2(g, q) : judge_names(g, q);
 		if (!verdict && q->row->kind != CALL_CONNECT)
@@ -572,7 +586,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 	g->sentry.quarantine = (struct quarantine){ .home = in->situation->places.cordon_home.p,
 						    .workdir = in->situation->places.workdir,
 						    .held = -1 };
-	g->heard = in->launch->heard;
+	g->launch = in->launch;
 	g->guards = policy_number(g->policy, KEY_PROTECT) != PROTECT_OFF;
 	g->observes = policy_number(g->policy, KEY_REPORT) >= REPORT_WRITES;
 	g->sees_reads = policy_number(g->policy, KEY_REPORT) >= REPORT_ALL;
@@ -585,7 +599,7 @@ int guard_make(struct arena *a, const struct part_input *in, struct run_part **r
 				     .took = took,
 				     .end = end,
 				     .data = g };
-	if (!observer_init(&g->observer, a, in->plan))
+	if (!observer_init(&g->observer, a, in->plan, in->launch))
 		return err_nomem(err, "guard");
 	if (*in->unrouted)
 		unrouted_feed(*in->unrouted, &g->observer, &g->notify);

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backend/unmounted.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "run/observe_host.h"
@@ -78,12 +79,16 @@ void observer_now(struct timespec *ret)
 		*ret = (struct timespec){ .tv_sec = INT64_MAX };
 }
 
-bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
+bool observer_init(struct observer *o, struct arena *a, const struct plan *plan,
+		   const struct launch *launch)
 {
+	const char *tmp = unmounted_tmp(plan, launch);
+
 	o->plan = plan;
 	o->policy = plan->policy;
 	o->arena = a;
 	o->own_view = strcmp(plan->backend, "landlock") != 0;
+	o->tmp = tmp ? str_of(tmp) : STR("");
 	o->limits_exec = plan->enforced[GUARANTEE_EXEC];
 	o->limits_hosts = policy_net_mode(plan->policy) != NET_ON;
 	observer_now(&o->since);
@@ -97,11 +102,19 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan)
 	return true;
 }
 
+/* Without mounts the host's directory is closed in the place of one of the sandbox's own, but
+ * for the part of it that is the run's. */
+static bool is_closed(const struct observer *o, const struct op *op, struct str path)
+{
+	return op && plan_closes(o->plan, op) && !(o->tmp.n && path_below(path, o->tmp));
+}
+
 bool observer_writable(const struct observer *o, struct str path)
 {
 	const struct op *op = map_nearest(&o->shown, path);
 
-	return op && (op_view_of(op) == VIEW_WRITE || op_view_of(op) == VIEW_OWN);
+	return op && !is_closed(o, op, path) &&
+	       (op_view_of(op) == VIEW_WRITE || op_view_of(op) == VIEW_OWN);
 }
 
 bool observer_private(const struct observer *o, struct str path)
@@ -152,7 +165,8 @@ static bool is_readable(const struct observer *o, struct str path)
 {
 	const struct op *op = map_nearest(&o->shown, path);
 
-	return op && op_view_of(op) != VIEW_HIDDEN && op->kind != OP_ROOT_EMPTY;
+	return op && !is_closed(o, op, path) && op_view_of(op) != VIEW_HIDDEN &&
+	       op->kind != OP_ROOT_EMPTY;
 }
 
 static enum policy_op policy_op_of(enum observed what)
@@ -432,7 +446,8 @@ static bool is_refused(const struct observer *o, enum observed what, struct str 
 		return false;
 	/* A rule opens nothing for writing that was not there at the start. */
 	return !policy_allows(o->policy, op, object, ret) ||
-	       (op == POLICY_WRITE && !observer_writable(o, object));
+	       (op == POLICY_WRITE && !observer_writable(o, object)) ||
+	       (op == POLICY_READ && is_closed(o, map_nearest(&o->shown, object), object));
 }
 
 /* Where it is, and that it is refused there. */

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "backend/backend.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "plan/plan.h"
@@ -89,6 +90,7 @@ struct observer {
 	struct arena *arena;
 	bool inside;	   /* this process sees what the sandbox sees, and may wait there */
 	bool own_view;	   /* what is not shown is not there, and what is there is shown */
+	struct str tmp;	   /* of what is closed, the directory that is the run's; empty: none */
 	bool limits_exec;  /* rules on executing hold */
 	bool limits_hosts; /* not every host is reached */
 	struct map shown;  /* the operations that shape the tree, by their paths */
@@ -101,7 +103,8 @@ struct observer {
 };
 
 /* False: out of memory. */
-bool observer_init(struct observer *o, struct arena *a, const struct plan *plan);
+bool observer_init(struct observer *o, struct arena *a, const struct plan *plan,
+		   const struct launch *launch);
 
 /* A process is about to change its working directory. */
 void observer_forget_bases(struct observer *o);

@@ -3,16 +3,28 @@
 #include "run/refused.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 #include "backend/linux/seccomp.h"
 
-int refused_call(int heard, int nr, struct violation *ret)
+/* Without one nobody gets as far as naming a host. */
+static int refused_socket(struct violation *ret)
+{
+	ret->op = VIOLATION_connect;
+	ret->object = STR(REFUSED_NETWORK);
+	ret->errnum = EACCES;
+	return EACCES;
+}
+
+int refused_call(const struct launch *launch, int nr, struct violation *ret)
 {
 	const struct seccomp_refusal *why, *asked;
 
-	if (heard < 0)
+	if (nr == SYS_socket && launch->hears_sockets)
+		return refused_socket(ret);
+	if (launch->heard < 0)
 		return ENOSYS;
-	why = seccomp_refusal((enum seccomp_filter)heard, nr);
+	why = seccomp_refusal((enum seccomp_filter)launch->heard, nr);
 	/* Every listener asks about the keyring. */
 	asked = seccomp_refusal(SECCOMP_FILTER_notify_writes, nr);
 	if (!why)

@@ -6,11 +6,14 @@
 #ifndef CORDON_RUN_REFUSED_H
 #define CORDON_RUN_REFUSED_H
 
+#include "backend/backend.h"
 #include "report/violation.h"
 
-/* The errno to answer with; 0: it goes on, because this plan does not refuse it. heard: as
- * in struct launch. Where it is worth a line, ret has op, object, reason and errno; else
- * its object stays empty. */
-int refused_call(int heard, int nr, struct violation *ret);
+/* What is connected to where not even a socket can be made. */
+#define REFUSED_NETWORK "the network"
+
+/* The errno to answer with; 0: it goes on, because this plan does not refuse it. Where it is
+ * worth a line, ret has op, object, reason and errno; else its object stays empty. */
+int refused_call(const struct launch *launch, int nr, struct violation *ret);
 
 #endif

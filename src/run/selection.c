@@ -31,6 +31,16 @@ static bool add_path(struct arena *a, const struct plan *plan, struct selection 
 	return map_put(&s->whole, a, path_last(op->path), op);
 }
 
+/* Something that exists and is protected inside a writable tree, where only mounts or a broker
+ * hold that: what is done to it can be anywhere, too. */
+static bool is_unheld(const struct plan *plan, const struct op *op)
+{
+	return op->lost && !op->twin &&
+	       (op->kind == OP_BIND_RO || op->kind == OP_HIDE_FILE || op->kind == OP_HIDE_DIR) &&
+	       (!plan->policy || policy_number(plan->policy, KEY_PROTECT) != PROTECT_OFF) &&
+	       plan_is_in_writable(plan, op->path);
+}
+
 int selection_from_plan(struct arena *a, const struct plan *plan, struct selection *ret,
 			struct cordon_error *err)
 {
@@ -39,6 +49,8 @@ int selection_from_plan(struct arena *a, const struct plan *plan, struct selecti
 	vec_each(op, &plan->ops) {
 		if (op->kind == OP_GUARD_GLOB || op->kind == OP_GUARD_HIDDEN)
 			s.every = true;
+		if (is_unheld(plan, op))
+			s.every = s.unheld = true;
 		if (op->kind == OP_GUARD_NAME && !add_path(a, plan, &s, op))
 			return err_nomem(err, stage);
 	}

@@ -9,7 +9,8 @@
  * is in a small table, and the last component of a path is looked up in it. The others
  * are, too, for what lies below a guarded name that somebody made on the host meanwhile.
  * Patterns, hidden names and names that compare folded can be anywhere and in any
- * spelling; with them every call is selected.
+ * spelling; with them every call is selected, as it is where the backend does not hold what
+ * exists and is protected in a writable tree.
  */
 #ifndef CORDON_RUN_SELECTION_H
 #define CORDON_RUN_SELECTION_H
@@ -23,6 +24,7 @@
 
 struct selection {
 	bool every;
+	bool unheld; /* because of what the kernel does not protect here */
 	struct map names; /* guarded names, and the directories that lead to them */
 	struct map whole; /* guarded names alone */
 };

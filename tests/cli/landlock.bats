@@ -177,3 +177,68 @@ no_more_namespaces() {
 		--dry-run true
 	assert_contains "MISSING: limits of tmp_size (no limit)"
 }
+
+@test "a write to the /tmp that is closed is told, and explain says the same" {
+	local strength
+	for strength in guard exact; do
+		run cordon run --backend landlock --fallback degrade --protect $strength -- \
+			sh -c 'echo x >/tmp/cordon-landlock-test'
+		assert_contains "refused: writing /tmp/cordon-landlock-test (sh, seen at the system call): /tmp is the host's here, and closed: TMPDIR names"
+		assert_contains "to allow it: --tmp shared"
+		refute_file /tmp/cordon-landlock-test
+		run cordon run --backend landlock --fallback degrade --protect $strength -- \
+			sh -c 'echo x >"$TMPDIR/x"'
+		assert_status 0
+		refute_contains "refused:"
+	done
+	run -0 cordon explain --backend landlock --fallback degrade --write /tmp/cordon-landlock-test
+	assert_contains "write   denied   /tmp is the host's here, and closed"
+	assert_contains "enforced by landlock"
+	run -0 cordon explain --backend landlock --fallback degrade --tmp shared --write /tmp/cordon-landlock-test
+	assert_contains "write   allowed"
+}
+
+@test "a network that is off is told where not even a socket can be made" {
+	local strength family
+	for strength in guard exact; do
+		for family in AF_INET AF_INET6; do
+			run cordon run --backend landlock --fallback degrade --protect $strength -- python3 -c "
+import socket
+try: socket.socket(socket.$family, socket.SOCK_DGRAM)
+except PermissionError as e: print('errno', e.errno)"
+			assert_contains "errno 13"
+			assert_contains "refused: connecting to the network (python3, seen at the system call): network off, and on this backend localhost, too [profile moderate:"
+			assert_contains "to allow it: --allow-network=on"
+		done
+	done
+	run cordon run -q --backend landlock --fallback degrade --on-violation kill -- \
+		python3 -c 'import socket; socket.socket(); print("went on")'
+	assert_status 125
+	refute_contains "went on"
+}
+
+@test "without a listener there is no socket either" {
+	run cordon run -q --backend landlock --fallback degrade --report none --protect off -- \
+		python3 -c 'import socket; socket.socket()'
+	assert_status 1
+	assert_contains "PermissionError"
+}
+
+@test "control files that exist are guarded, although they cannot be promised" {
+	git init -q .
+	git config user.email a@b.invalid && git config user.name n
+	cp .git/config before
+	run cordon run --backend landlock --fallback degrade -- sh -c '
+		echo >.git/hooks/pre-commit; (cd .git/hooks && echo >post-commit); echo >>.git/config
+		rm -f .git/config; mv .git g2; echo x >a; git add a; git commit -qm a && echo committed'
+	assert_contains "refused: writing $WORKDIR/.git/hooks/pre-commit (sh, seen by the guard)"
+	assert_contains "refused: writing $WORKDIR/.git/hooks/post-commit (sh, seen by the guard)"
+	assert_contains "refused: writing $WORKDIR/.git/config (sh, seen by the guard"
+	assert_contains committed
+	assert_contains "files (REQUIRED)"
+	refute_file .git/hooks/pre-commit
+	refute_file .git/hooks/post-commit
+	cmp before .git/config
+	run -0 cordon "${LANDLOCK[@]}" --protect off -- sh -c 'echo >.git/hooks/pre-commit'
+	assert_file .git/hooks/pre-commit
+}

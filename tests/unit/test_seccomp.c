@@ -532,3 +532,40 @@ Test(bpf_sim, computes_and_verifies)
 	cr_assert_not_null(bpf_verify(bad, 0));
 	cr_assert_not_null(bpf_verify(far, 2));
 }
+
+static uint32_t hears(const struct seccomp_program *p, int nr, uint64_t family)
+{
+	struct seccomp_data data = { .nr = nr, .arch = SECCOMP_ARCH_NATIVE, .args = { family, 1 } };
+
+	return bpf_simulate(p->code, &data).action;
+}
+
+/* Together with noinet_heard it leaves nothing open that noinet closes. */
+Test(seccomp, a_listener_that_hears_of_sockets_asks_about_the_internets_and_no_others)
+{
+	const struct seccomp_program *plain = seccomp_program(F(notify_writes), SECCOMP_ARCH_NATIVE);
+	int nr = number_of(seccomp_arch_native(), "socket");
+	const struct seccomp_program *p;
+	struct arena a;
+
+	arena_init(&a, 1 << 20);
+	p = seccomp_hearing_sockets(&a, plain);
+	cr_assert_null(bpf_verify(p->code, p->len));
+	cr_assert(p->asks);
+	for (uint64_t family = 0; family < 64; family++) {
+		uint64_t args[6] = { family, 1 };
+		bool closed = judge(F(noinet), SECCOMP_ARCH_NATIVE, (uint32_t)nr, args) !=
+			      SECCOMP_RET_ALLOW;
+		bool passes = judge(F(noinet_heard), SECCOMP_ARCH_NATIVE, (uint32_t)nr, args) ==
+			      SECCOMP_RET_ALLOW;
+
+		cr_assert_eq(hears(p, nr, family) == SECCOMP_RET_USER_NOTIF, closed && passes,
+			     "%llu", (unsigned long long)family);
+		/* The kernel reads 32 bits. */
+		cr_assert_eq(hears(p, nr, family | 1ull << 32), hears(p, nr, family));
+	}
+	for (int other = 0; other <= WALK_TO; other++)
+		if (other != nr)
+			cr_assert_eq(hears(p, other, 2), hears(plain, other, 2), "%d", other);
+	arena_free(&a);
+}

@@ -130,3 +130,15 @@ Test(selection, holds_many)
 		cr_assert(has(names[i]));
 	cr_assert_not(has("name500"));
 }
+
+Test(selection, takes_all_where_what_exists_is_not_held)
+{
+	op(OP_BIND_RW, "/w");
+	op(OP_BIND_RO, "/w/.git/hooks");
+	select_now();
+	cr_assert_not(has("pre-commit"));
+	plan.ops.at[1].lost = true;
+	select_now();
+	cr_assert(has("pre-commit"));
+	cr_assert(selection.unheld);
+}

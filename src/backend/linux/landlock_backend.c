@@ -153,7 +153,8 @@ static void prepare_filters(struct native *n, const struct launch_input *in, str
 		return;
 	native_add_filter(n, listen_beside(n, SECCOMP_FILTER_base_hostns, launch));
 	if (plan_find_op(plan, OP_UNSHARE_NET))
-		native_add_filter(n, SECCOMP_FILTER_noinet);
+		native_add_filter(n, launch->hears_sockets ? SECCOMP_FILTER_noinet_heard
+							   : SECCOMP_FILTER_noinet);
 	if (!plan_find_op(plan, OP_SOCKET))
 		native_add_filter(n, SECCOMP_FILTER_nounix);
 	else if (launch->broker_connects)
@@ -243,6 +244,8 @@ static int landlock_prepare(struct arena *a, const struct launch_input *in, stru
 		r = prepare_broker(a, in, n, ret, err);
 	if (r == 0)
 		r = listen_prepare(in, n, ret, err);
+	if (r == 0 && plan_find_op(in->plan, OP_UNSHARE_NET))
+		r = listen_for_sockets(a, n, ret, err);
 	prepare_filters(n, in, ret);
 	ret->program = in->program;
 	ret->argv = in->argv;

@@ -152,6 +152,18 @@ enum seccomp_filter listen_beside(const struct native *n, enum seccomp_filter ba
 	return heard[base];
 }
 
+int listen_for_sockets(struct arena *a, struct native *n, struct launch *launch,
+		       struct cordon_error *err)
+{
+	if (!n->listener || !n->listener->asks)
+		return 0;
+	n->listener = seccomp_hearing_sockets(a, n->listener);
+	if (!n->listener)
+		return err_nomem(err, STAGE);
+	launch->hears_sockets = true;
+	return 0;
+}
+
 CHILD_SAFE int listen_start(const struct native *n, int error_fd)
 {
 	int fd, r;

@@ -31,6 +31,10 @@ int listen_prepare(const struct launch_input *in, struct native *n, struct launc
  * about refused calls it is one that lets those pass. */
 enum seccomp_filter listen_beside(const struct native *n, enum seccomp_filter base,
 				  struct launch *launch);
+/* The same for a plan without a network, where the command has the host's: whoever listens is
+ * asked about sockets of the internet, too, so that somebody hears that they are refused. */
+int listen_for_sockets(struct arena *a, struct native *n, struct launch *launch,
+		       struct cordon_error *err);
 /* In the child: loads the filter and hands the listener over. */
 CHILD_SAFE int listen_start(const struct native *n, int error_fd);
 

@@ -14,6 +14,7 @@
 #include <linux/filter.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/arena.h"
 #include "base/spawn.h"
 
 enum seccomp_filter {
@@ -40,6 +41,11 @@ struct seccomp_program {
 
 /* NULL for an architecture or filter that does not exist. */
 const struct seccomp_program *seccomp_program(enum seccomp_filter filter, uint32_t audit_arch);
+
+/* A listener's program of this machine that asks about sockets of the internet, too: what
+ * noinet_heard, beside it, lets pass. In the arena; NULL: out of memory. */
+const struct seccomp_program *seccomp_hearing_sockets(struct arena *a,
+						      const struct seccomp_program *listener);
 
 /* Loads a filter into the calling thread, which must have no_new_privs set or hold
  * CAP_SYS_ADMIN. flags are the kernel's SECCOMP_FILTER_FLAG_*. Returns 0, the
