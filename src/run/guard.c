@@ -259,8 +259,8 @@ static int judge_removal(struct guard *g, const struct request *q)
 	struct decision d;
 	autoobject o = { .place.dir = -1 };
 
-	if (!g->selection.unheld || resolve(q, q->dirfd, q->path, false, &o) < 0 || !is_ours(g, &o) ||
-	    policy_allows(g->policy, POLICY_WRITE, o.path, &d) || !type_of(&o))
+	if (!g->selection.unheld || resolve(q, q->dirfd, q->path, false, &o) < 0 ||
+	    !is_ours(g, &o) || policy_allows(g->policy, POLICY_WRITE, o.path, &d) || !type_of(&o))
 		return 0;
 	return refuse(g, q, o.path, &d);
 }
@@ -383,36 +383,12 @@ static int judge_openat2(struct guard *g, struct request *q)
 
 /* --- the answer ----------------------------------------------------------------- */
 
-static enum inflight_kind made_by(enum call_kind kind)
-{
-	switch (kind) {
-	case CALL_MKDIR:
-		return INFLIGHT_DIR;
-	case CALL_LINK:
-	case CALL_RENAME:
-		return INFLIGHT_MOVE;
-	case CALL_OPEN:
-	case CALL_OPENAT2:
-	case CALL_CREAT:
-		return INFLIGHT_FILE;
-	case CALL_MAKE:
-	case CALL_BIND:
-		return INFLIGHT_NODE;
-	case CALL_REMOVE:
-	case CALL_CHANGE:
-	case CALL_CHANGE_LINK:
-	case CALL_CHANGE_OPEN:
-	case CALL_EXEC:
-	case CALL_CHDIR:
-	case CALL_CONNECT:
-		break;
-	}
-	return INFLIGHT_MOVE;
-}
-
 static void let_go_on(struct guard *g, const struct request *q)
 {
-	sentry_saw(&g->sentry, q->target.tid, q->call->data.nr, made_by(q->row->kind));
+	enum inflight_kind makes;
+
+	if (request_makes(q, &makes))
+		sentry_saw(&g->sentry, q->target.tid, q->call->data.nr, makes);
 }
 
 static bool is_selected(const struct guard *g, const struct request *q)
@@ -472,6 +448,7 @@ static int judge_call(struct guard *g, const struct seccomp_notif *call)
 	if (!request_init(q, call, &g->view))
 		return judge_refused(g, call);
 	g->told = false;
+	inflight_over(&g->sentry.inflight, q->target.tid);
 	if (q->row->kind == CALL_CHDIR) {
 		observer_forget_bases(&g->observer);
 	} else if (request_is_watched(q)) {

@@ -12,8 +12,6 @@
 #include "base/fd.h"
 
 #define NS ((int64_t)1000000000)
-/* Times of files come from a clock that ticks slowly. */
-#define SLACK (NS / 50)
 /* How long a thread that runs may be in the kernel with one call, on a busy machine. */
 #define PATIENCE (2 * NS)
 
@@ -25,20 +23,43 @@ int64_t inflight_now(void)
 	return t.tv_sec * NS + t.tv_nsec;
 }
 
-/* Spans of calls that followed one another are one, so a flood of them drives none out. */
+/* Times of files come from a clock that ticks slowly; this is never later than they are. */
+static int64_t now_of_files(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	return t.tv_sec * NS + t.tv_nsec;
+}
+
+/* Two become one with all that is between them: a flood of them drives none out. */
+static void halve(struct inflight_span *at, size_t *n)
+{
+	size_t half = *n / 2;
+
+	for (size_t i = 0; i < half; i++) {
+		const struct inflight_span *a = &at[2 * i], *b = a + 1;
+
+		at[i] = (struct inflight_span){ a->from < b->from ? a->from : b->from,
+						a->to > b->to ? a->to : b->to };
+	}
+	*n = half;
+}
+
+/* Spans of calls that followed one another at once are one. */
 static void add_span(struct inflight *f, enum inflight_kind kind, int64_t from, int64_t to)
 {
 	struct inflight_span *at = f->over[kind].at, *last;
 	size_t *n = &f->over[kind].n;
 
 	last = *n ? &at[*n - 1] : NULL;
-	if (last && from <= last->to + SLACK) {
+	if (last && from <= last->to) {
 		last->from = from < last->from ? from : last->from;
 		last->to = to > last->to ? to : last->to;
 		return;
 	}
 	if (*n == INFLIGHT_SPANS_MAX)
-		memmove(at, at + 1, --*n * sizeof(*at));
+		halve(at, n);
 	at[(*n)++] = (struct inflight_span){ from, to };
 }
 
@@ -70,16 +91,17 @@ static void make_room(struct inflight *f, int64_t now)
 
 void inflight_add(struct inflight *f, pid_t tid, int nr, enum inflight_kind kind)
 {
-	int64_t now = inflight_now();
-	struct inflight_call *c = open_of(f, tid);
+	inflight_over(f, tid);
+	make_room(f, inflight_now());
+	f->open[f->n_open++] = (struct inflight_call){ tid, nr, kind, now_of_files() };
+}
 
-	if (c) {
-		add_span(f, c->kind, c->from, now);
-	} else {
-		make_room(f, now);
-		c = &f->open[f->n_open++];
-	}
-	*c = (struct inflight_call){ tid, nr, kind, now };
+void inflight_over(struct inflight *f, pid_t tid)
+{
+	const struct inflight_call *c = open_of(f, tid);
+
+	if (c)
+		close_call(f, (size_t)(c - f->open), inflight_now());
 }
 
 enum whereabouts { IN_CALL, NOT_IN_CALL, NOT_KNOWN };
@@ -117,15 +139,15 @@ void inflight_settle(struct inflight *f)
 }
 
 bool inflight_during(const struct inflight *f, enum inflight_kind kind, int64_t after, int64_t from,
-		     int64_t to)
+		     int64_t to, int64_t slack)
 {
 	for (size_t i = 0; i < f->n_open; i++)
-		if (f->open[i].kind == kind && f->open[i].from - SLACK <= to)
+		if (f->open[i].kind == kind && f->open[i].from - slack <= to)
 			return true;
 	for (size_t i = 0; i < f->over[kind].n; i++) {
 		const struct inflight_span *at = &f->over[kind].at[i];
 
-		if (at->to > after && at->from - SLACK <= to && at->to + SLACK >= from)
+		if (at->to > after && at->from - slack <= to && at->to + slack >= from)
 			return true;
 	}
 	return false;

@@ -185,3 +185,38 @@ bool request_creates_through_link(const struct request *q)
 	return q->row->kind == CALL_CREAT ||
 	       (q->row->kind == CALL_OPEN && q->flags & O_CREAT && request_follows(q));
 }
+
+/* Numbers cannot be changed behind our back, other than what a pointer leads to, as the flags of
+ * openat2: what an open does not make by its flags it does not make. */
+bool request_makes(const struct request *q, enum inflight_kind *ret)
+{
+	switch (q->row->kind) {
+	case CALL_MKDIR:
+		*ret = INFLIGHT_DIR;
+		return true;
+	case CALL_LINK:
+	case CALL_RENAME:
+		*ret = INFLIGHT_MOVE;
+		return true;
+	case CALL_OPEN:
+		*ret = INFLIGHT_FILE;
+		return q->flags & O_CREAT || q->call->data.nr == SYS_openat2;
+	case CALL_OPENAT2:
+	case CALL_CREAT:
+		*ret = INFLIGHT_FILE;
+		return true;
+	case CALL_MAKE:
+	case CALL_BIND:
+		*ret = INFLIGHT_NODE;
+		return true;
+	case CALL_REMOVE:
+	case CALL_CHANGE:
+	case CALL_CHANGE_LINK:
+	case CALL_CHANGE_OPEN:
+	case CALL_EXEC:
+	case CALL_CHDIR:
+	case CALL_CONNECT:
+		break;
+	}
+	return false;
+}

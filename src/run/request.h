@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <linux/seccomp.h>
 
+#include "run/inflight.h"
 #include "run/target.h"
 
 enum call_kind {
@@ -71,5 +72,7 @@ bool request_is_nameless(const struct request *q);
 bool request_follows(const struct request *q);
 /* Such an open makes what a link in the last place leads to. */
 bool request_creates_through_link(const struct request *q);
+/* Can it make a name, whatever becomes of the memory it was read from? */
+bool request_makes(const struct request *q, enum inflight_kind *ret);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -12,6 +13,11 @@
 
 #define LOOK_MS 20
 #define LAST_LOOK_MS 2000
+/* How soon it is asked whether a call is over: until then whatever appears may be its doing. */
+#define SETTLE_MS 1
+/* What times of files may differ by: those of a server, and those kept in two seconds. */
+#define OTHER_CLOCK ((int64_t)20000000)
+#define WHOLE_SECONDS ((int64_t)2000000000)
 #define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* --- one object ----------------------------------------------------------------- */
@@ -19,6 +25,23 @@
 static int64_t time_of(const struct statx_timestamp *t)
 {
 	return t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+/* File systems of this machine keep the time of its clock, to the nanosecond unless they say
+ * otherwise. */
+static int64_t slack_of(int dir, const struct statx *st)
+{
+	static const uint32_t exact[] = { 0x01021994 /* tmpfs */, 0xef53 /* ext4 */,
+					  0x58465342 /* xfs */,	  0x9123683e /* btrfs */,
+					  0x794c7630 /* overlay */ };
+	struct statfs fs;
+
+	if (st->stx_ctime.tv_nsec == 0 || fstatfs(dir, &fs) < 0)
+		return WHOLE_SECONDS;
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+		if ((uint32_t)fs.f_type == exact[i])
+			return 0;
+	return OTHER_CLOCK;
 }
 
 static struct sentry_id id_of(const struct statx *st)
@@ -37,22 +60,23 @@ static bool same(const struct sentry_id *a, const struct sentry_id *b)
 }
 
 /* Nobody can set back when an object was made, nor when it was changed last: moving or
- * linking it changes it. A file system that does not tell the first leaves the second. */
-static bool made_inside(const struct sentry *s, const struct sentry_place *p,
+ * linking it changes it, after it was made. A file system that does not tell the first leaves
+ * the second. */
+static bool made_inside(const struct sentry *s, const struct sentry_place *p, int dir,
 			const struct statx *st)
 {
 	const struct inflight *f = &s->inflight;
-	int64_t changed = time_of(&st->stx_ctime), fine = p->fine_at;
+	int64_t changed = time_of(&st->stx_ctime), fine = p->fine_at, slack = slack_of(dir, st);
 	bool dated = st->stx_mask & STATX_BTIME;
-	int64_t from = dated ? time_of(&st->stx_btime) : fine;
-	int64_t to = dated ? from : changed;
+	int64_t born = dated ? time_of(&st->stx_btime) : fine;
+	int64_t to = dated ? born : changed;
 
-	if (inflight_during(f, INFLIGHT_MOVE, fine, fine, changed))
+	if (inflight_during(f, INFLIGHT_MOVE, fine, born > fine ? born : fine, changed, slack))
 		return true;
 	if (S_ISDIR(st->stx_mode))
-		return inflight_during(f, INFLIGHT_DIR, fine, from, to);
-	return inflight_during(f, INFLIGHT_NODE, fine, from, to) ||
-	       (S_ISREG(st->stx_mode) && inflight_during(f, INFLIGHT_FILE, fine, from, to));
+		return inflight_during(f, INFLIGHT_DIR, fine, born, to, slack);
+	return inflight_during(f, INFLIGHT_NODE, fine, born, to, slack) ||
+	       (S_ISREG(st->stx_mode) && inflight_during(f, INFLIGHT_FILE, fine, born, to, slack));
 }
 
 /* --- one place ------------------------------------------------------------------ */
@@ -122,17 +146,20 @@ static int take(struct sentry *s, struct sentry_place *p, struct sentry_place *d
 	return r;
 }
 
-/* What is in a directory comes with it when that is moved, without a change of its own. */
+/* What is in a directory comes with it when that is moved, without a change of its own. One that
+ * was there already when nothing was wrong below has brought nothing. */
 static bool moved_with(const struct sentry *s, const struct sentry_place *p,
 		       const struct sentry_place *dir)
 {
 	struct statx st;
 
 	for (; dir != s->places.at; dir = &s->places.at[dir->above]) {
+		if (dir->here_since <= p->fine_at)
+			continue;
 		if (statx(dir->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0)
 			return true;
 		if (inflight_during(&s->inflight, INFLIGHT_MOVE, p->fine_at, p->fine_at,
-				    time_of(&st.stx_ctime)))
+				    time_of(&st.stx_ctime), slack_of(dir->fd, &st)))
 			return true;
 	}
 	return false;
@@ -147,7 +174,7 @@ static void seize(struct sentry *s, struct sentry_place *p, struct sentry_place 
 	bool again = p->stuck && same(&id, &p->prey);
 	int r;
 
-	if (!again && !made_inside(s, p, st) && !moved_with(s, p, dir)) {
+	if (!again && !made_inside(s, p, dir->fd, st) && !moved_with(s, p, dir)) {
 		p->known = p->told = s->foreign = true;
 		p->left = id;
 		return;
@@ -169,7 +196,24 @@ static void fine(const struct sentry *s, struct sentry_place *p)
 	p->fine_at = s->looks;
 }
 
-static void enter(struct sentry_place *p, struct sentry_place *dir, const struct statx *st)
+/* Which directory that is, is asked of the one that was opened. */
+static void recognise(const struct sentry *s, struct sentry_place *p)
+{
+	struct statx st;
+	struct sentry_id id;
+
+	if (statx(p->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0) {
+		p->here_since = INT64_MAX;
+		return;
+	}
+	id = id_of(&st);
+	if (!same(&id, &p->here) || p->here_since == INT64_MAX)
+		p->here_since = s->looks;
+	p->here = id;
+}
+
+static void enter(const struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
+		  const struct statx *st)
 {
 	if (!p->leads || !S_ISDIR(st->stx_mode))
 		return;
@@ -177,6 +221,8 @@ static void enter(struct sentry_place *p, struct sentry_place *dir, const struct
 	/* Replaced just now, as a rule, and seen the next time. */
 	if (p->fd < 0)
 		p->why = errno;
+	else
+		recognise(s, p);
 }
 
 static void look_at(struct sentry *s, struct sentry_place *p, struct sentry_place *dir)
@@ -197,7 +243,7 @@ static void look_at(struct sentry *s, struct sentry_place *p, struct sentry_plac
 			return;
 		}
 		fine(s, p);
-		enter(p, dir, &st);
+		enter(s, p, dir, &st);
 	}
 }
 
@@ -212,7 +258,7 @@ static void first_look_at(struct sentry *s, struct sentry_place *p, struct sentr
 	if (!p->known)
 		return;
 	p->left = id_of(&st);
-	enter(p, dir, &st);
+	enter(s, p, dir, &st);
 }
 
 /* --- all of them ---------------------------------------------------------------- */
@@ -256,12 +302,25 @@ static void look_again(void *data)
 		loop_set_timer(s->loop, &s->timer, s->pause);
 }
 
+static void settle(void *data)
+{
+	struct sentry *s = data;
+
+	inflight_settle(&s->inflight);
+	s->patience *= 2;
+	if (s->inflight.n_open && s->patience < LOOK_MS)
+		loop_set_timer(s->loop, &s->settler, s->patience);
+}
+
 void sentry_saw(struct sentry *s, pid_t tid, int nr, enum inflight_kind kind)
 {
 	if (!s->began)
 		look(s, first_look_at);
 	s->began = true;
 	inflight_add(&s->inflight, tid, nr, kind);
+	s->patience = SETTLE_MS;
+	if (!s->settler.set)
+		loop_set_timer(s->loop, &s->settler, s->patience);
 	if (s->pause == LOOK_MS && s->timer.set)
 		return;
 	s->pause = LOOK_MS;
@@ -315,6 +374,7 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 	s->loop = loop;
 	s->arena = a;
 	s->timer = (struct loop_timer){ .fired = look_again, .data = s };
+	s->settler = (struct loop_timer){ .fired = settle, .data = s };
 	vec_each(op, &plan->ops)
 		if (op->kind == OP_GUARD_NAME && add_name(s, a, op) < 0)
 			return err_nomem(err, "sentry");
@@ -341,6 +401,7 @@ void sentry_end(struct sentry *s)
 	if (!s->loop)
 		return;
 	loop_clear_timer(s->loop, &s->timer);
+	loop_clear_timer(s->loop, &s->settler);
 	if (s->began) {
 		look(s, look_at);
 		tell(s);

@@ -50,6 +50,8 @@ struct sentry_place {
 	struct sentry_id prey;
 	int why;	 /* for what it could not be taken or looked at: errno */
 	int64_t fine_at; /* when nothing was wrong here last */
+	struct sentry_id here; /* the directory, and since which look it is that one */
+	int64_t here_since;
 	/* During a look. */
 	int fd; /* the directory, O_PATH */
 	bool opened_up;
@@ -71,8 +73,9 @@ struct sentry {
 	struct quarantine quarantine;
 	/* Its own. */
 	struct loop *loop;
-	struct loop_timer timer;
+	struct loop_timer timer, settler;
 	uint64_t pause; /* milliseconds to the look the timer is set for */
+	uint64_t patience; /* the same of the settler */
 	bool began;	/* the first call was seen */
 	bool foreign;	/* something under a guarded name is not the command's */
 	int64_t looks;	/* when the look at hand began */

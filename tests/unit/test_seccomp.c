@@ -543,7 +543,8 @@ static uint32_t hears(const struct seccomp_program *p, int nr, uint64_t family)
 /* Together with noinet_heard it leaves nothing open that noinet closes. */
 Test(seccomp, a_listener_that_hears_of_sockets_asks_about_the_internets_and_no_others)
 {
-	const struct seccomp_program *plain = seccomp_program(F(notify_writes), SECCOMP_ARCH_NATIVE);
+	const struct seccomp_program *plain =
+		seccomp_program(F(notify_writes), SECCOMP_ARCH_NATIVE);
 	int nr = number_of(seccomp_arch_native(), "socket");
 	const struct seccomp_program *p;
 	struct arena a;

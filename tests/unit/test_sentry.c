@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/scratch.h"
@@ -209,6 +210,55 @@ Test(sentry, a_call_that_is_over_made_nothing_later)
 	look();
 	make_file("name");
 	ends_left("name");
+}
+
+static int64_t file_clock(void)
+{
+	struct timespec t;
+
+	cr_assert_eq(clock_gettime(CLOCK_REALTIME_COARSE, &t), 0);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* All that is under way is over, and files that are made from here on are younger. */
+static void some_ticks_pass(void)
+{
+	int64_t now;
+
+	s->settler.fired(s->settler.data);
+	now = inflight_now();
+	while (file_clock() <= now)
+		;
+}
+
+Test(sentry, what_somebody_makes_right_after_a_call_is_left)
+{
+	went_on(INFLIGHT_FILE);
+	some_ticks_pass();
+	make_file("name");
+	look();
+	ends_left("name");
+}
+
+Test(sentry, and_right_before_one)
+{
+	went_on(INFLIGHT_DIR);
+	make_file("name");
+	some_ticks_pass();
+	went_on(INFLIGHT_FILE);
+	look();
+	ends_left("name");
+}
+
+Test(sentry, nor_does_a_directory_that_was_there_bring_it)
+{
+	cr_assert_eq(mkdir(in_work("deep"), 0700), 0);
+	cr_assert_eq(mkdir(in_work("deep/er"), 0700), 0);
+	went_on(INFLIGHT_MOVE);
+	some_ticks_pass();
+	make_file("deep/er/name");
+	look();
+	ends_left("deep/er/name");
 }
 
 Test(sentry, what_is_left_is_not_taken_later)
