@@ -73,7 +73,10 @@ static void print_end(const json_t *result)
 /* What there is to know before anybody agrees to it. */
 static void print_fix(const json_t *fix)
 {
-	printf("; ask the user for %s", text(fix, "flags"));
+	fputs("; ask the user for ", stdout);
+	if (json_object_get(fix, "first"))
+		printf("%s, outside, then ", text(fix, "first"));
+	fputs(text(fix, "flags"), stdout);
 	if (json_object_get(fix, "note"))
 		printf(" (%s)", text(fix, "note"));
 	if (json_object_get(fix, "warning"))

@@ -52,7 +52,10 @@ function refusal(v) {
 	const sure = v.source === 'inferred' ? 'seemingly refused' : 'refused';
 	let line = `${sure}: ${v.op} ${text(v, 'object')} (rule: ${text(v, 'rule') || 'none'})`;
 	if (v.fix) {
-		line += `; ask the user for ${text(v.fix, 'flags')}`;
+		line += '; ask the user for ';
+		if (v.fix.first)
+			line += `${text(v.fix, 'first')}, outside, then `;
+		line += text(v.fix, 'flags');
 		if (v.fix.note)
 			line += ` (${text(v.fix, 'note')})`;
 		if (v.fix.warning)

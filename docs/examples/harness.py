@@ -56,7 +56,10 @@ def refusals(result):
         sure = "seemingly refused" if v["source"] == "inferred" else "refused"
         line = f"{sure}: {v['op']} {text(v, 'object')} (rule: {text(v, 'rule') or 'none'})"
         if v["fix"]:
-            line += f"; ask the user for {text(v['fix'], 'flags')}"
+            line += "; ask the user for "
+            if "first" in v["fix"]:
+                line += f"{text(v['fix'], 'first')}, outside, then "
+            line += text(v["fix"], "flags")
             if "note" in v["fix"]:
                 line += f" ({text(v['fix'], 'note')})"
             if "warning" in v["fix"]:
@@ -73,10 +76,10 @@ def tool_result(result):
 
 
 def approved(result):
-    """The flags for a second try; here all is granted that has no warning. Of the rest a
-    person is to be asked, with the warning."""
+    """The flags for a second try; here all is granted that has no warning and needs nothing
+    to be made first. Of the rest a person is to be asked, with the warning."""
     return [word for v in result["violations"]
-            if v["fix"] and "warning" not in v["fix"]
+            if v["fix"] and "warning" not in v["fix"] and "first" not in v["fix"]
             for word in shlex.split(text(v["fix"], "flags"))]
 
 

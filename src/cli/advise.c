@@ -96,6 +96,9 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 	if (!path_verdict(e, v, &verdict))
 		return;
 	take(e, &verdict, ret);
+	/* What is made under a name that has to be free gains nothing by one that is there. */
+	if (!verdict.allowed && (v->directory || v->opens))
+		remedy_narrow(e, v->object, v->directory, &ret->fix);
 	if (of_name && !verdict.allowed)
 		remedy_of_name(e, v->object, &ret->fix);
 	if (v->op == VIOLATION_write && !verdict.allowed)

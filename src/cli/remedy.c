@@ -388,6 +388,18 @@ void remedy_makes_directory(const struct explainer *e, struct str object, struct
 		fix->first = making(e, object, true);
 }
 
+void remedy_narrow(const struct explainer *e, struct str object, bool directory, struct fix *fix)
+{
+	const char *path = spell(e, object);
+	struct fix narrow = { 0 };
+
+	if (!fix->breadth || breadth(&e->setup.situation.places, object) || !path ||
+	    !try_made(e, POLICY_WRITE, object, path, &narrow))
+		return;
+	*fix = narrow;
+	fix->first = making(e, object, directory);
+}
+
 void remedy_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    enum layer_id layer, struct fix *ret)
 {

@@ -38,6 +38,9 @@ void remedy_by_link(const struct explainer *e, enum policy_op op, struct str obj
 		    struct str link, struct fix *ret);
 /* The same fix where what is to be made first is a directory. */
 void remedy_makes_directory(const struct explainer *e, struct str object, struct fix *fix);
+/* Where the fix opens a great deal since the object is not there: the object alone, which is to
+ * be made first, if whoever wants it takes one that is there. */
+void remedy_narrow(const struct explainer *e, struct str object, bool directory, struct fix *fix);
 /* These changes together, where they let the object be written; false: *ret is left alone. */
 bool remedy_of_several(const struct explainer *e, struct str object,
 		       const struct amendment *changes, size_t n, const char *note,

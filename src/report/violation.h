@@ -72,6 +72,7 @@ struct violation {
 	 * is written. */
 	bool removes, moves;
 	bool directory; /* of a write: a directory was to be made */
+	bool opens;	/* of a write: a file was to be opened, where it is there or not */
 	/* Of what the policy allows and cannot be done: it is told and decides nothing. */
 	bool advisory;
 	enum violation_need need; /* set by violations_settle */

@@ -524,6 +524,7 @@ static bool judge_path(struct observer *o, const struct observed_object *found,
 	ret->removes = found->what == OBSERVED_REMOVE;
 	ret->moves = found->what == OBSERVED_MOVE;
 	ret->directory = found->what == OBSERVED_MKDIR;
+	ret->opens = found->what == OBSERVED_OPEN;
 	return true;
 }
 

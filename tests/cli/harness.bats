@@ -31,6 +31,11 @@ check() {
 	run -1 "$@" 'echo >.git/hooks/pre-commit'
 	assert_contains "; ask the user for --allow-write $WORKDIR/.git/hooks (all of that directory, since the file does not exist yet) (warning: what runs later, outside, can be changed with it)"
 	run -1 "$@" 'touch ~/new'
+	assert_contains "; ask the user for touch $HOME/new, outside, then --allow-write $HOME/new"
+	refute_contains "whole home"
+	run -1 "$@" 'mkdir ~/new'
+	assert_contains "; ask the user for mkdir -p $HOME/new, outside, then --allow-write $HOME/new"
+	run -1 "$@" 'set -C; echo >~/new'
 	assert_contains "; ask the user for --allow-write $HOME (all of that directory, since the file does not exist yet) (warning: that opens your whole home directory)"
 	run "$@"
 	[ "$status" != 0 ] || fail "nothing to run, and it ran" "$(outcome)"
@@ -58,6 +63,9 @@ check() {
 	run -1 python3 "$examples/harness.py" --approve 'echo >.git/hooks/pre-commit'
 	refute_file .git/hooks/pre-commit
 	run -1 python3 "$examples/harness.py" --approve 'touch ~/new'
+	refute_file "$HOME/new"
+	assert_contains "; ask the user for touch $HOME/new, outside"
+	run -1 python3 "$examples/harness.py" --approve 'set -C; echo >~/new'
 	refute_file "$HOME/new"
 	assert_contains "(warning: that opens your whole home directory)"
 }

@@ -166,6 +166,25 @@ ctypes.CDLL(None).syscall(437, below, sys.argv[1].encode(), how, len(how))'
 	assert_contains "then: --allow-write $HOME/.zshrc"
 }
 
+@test "what does not exist yet in the home: it alone is opened, once it is made" {
+	local fix
+	run -1 --separate-stderr cordon run --json -- mkdir "$HOME/wt"
+	sentence "to allow it: mkdir -p $HOME/wt, then --allow-write $HOME/wt"
+	quiet_about "whole home"
+	about "$HOME/wt" '.fix.flags == "--allow-write " + .object and (.fix | has("warning") | not)'
+	fix=$(jq -r '.violations[0].fix.first' <<<"$output")
+	bash -c "$fix"
+	run -0 --separate-stderr cordon run --allow-write "$HOME/wt" -- mkdir "$HOME/wt/in"
+	quiet_about refused
+	inside moderate 'echo x >~/fresh'
+	sentence "to allow it: touch $HOME/fresh, then --allow-write $HOME/fresh"
+	quiet_about "whole home"
+	# A name that has to be free is of no use once it is taken.
+	inside moderate 'set -C; echo x >~/lock'
+	sentence "--allow-write $HOME (all of that directory"
+	quiet_about "touch "
+}
+
 @test "agent without ~/.claude: a run says that it has to be made first, and it counts" {
 	for protect in guard exact; do
 		run --separate-stderr cordon run -p agent --protect $protect --json -- mkdir "$HOME/.claude"
