@@ -10,6 +10,7 @@
 #include "cli/pretend.h"
 #include "fmt/toml.h"
 #include "report/changes.h"
+#include "report/learn.h"
 
 #define stage "explain"
 #define TEXT_MAX ((size_t)64 << 10)
@@ -219,8 +220,11 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 		return false;
 	name_fix(e, changes, n, fix);
 	fix->opens_secret = remedy_is_secret(e->setup.situation.policy, object);
-	fix->opens_control = op == POLICY_WRITE && opens_control(e->setup.situation.policy,
-								 changed.policy, object);
+	fix->opens_system = op == POLICY_WRITE && learn_is_system(granted) &&
+			    !path_below(granted, changed.places.workdir);
+	fix->opens_control = fix->opens_system ||
+			     (op == POLICY_WRITE && opens_control(e->setup.situation.policy,
+								  changed.policy, object));
 	fix->breadth = breadth(&e->setup.situation.places, granted);
 	fix->remark = good ? NULL : remark(e, &err);
 	return true;

@@ -15,6 +15,8 @@ const char *fix_warning(const struct fix *fix)
 		return FIX_SECRET_WARNING;
 	if (fix->breadth)
 		return fix->breadth;
+	if (fix->opens_system)
+		return FIX_SYSTEM_WARNING;
 	return fix->opens_control ? FIX_CONTROL_WARNING : NULL;
 }
 

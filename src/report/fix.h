@@ -21,10 +21,13 @@ struct fix {
 	const char *breadth;	/* the great deal that it opens besides; NULL: nothing */
 	bool opens_secret;
 	bool opens_control;	/* what runs later, outside, can be changed with it */
+	bool opens_system;	/* the same, of the machine's; opens_control is set, too */
 };
 
 #define FIX_SECRET_WARNING "that gives a secret away"
 #define FIX_CONTROL_WARNING "what runs later, outside, can be changed with it"
+#define FIX_SYSTEM_WARNING \
+	"what everybody on this machine runs or relies on, outside, can be changed with it"
 
 /* What whoever follows it must know first, as one clause; NULL: nothing. */
 const char *fix_warning(const struct fix *fix);

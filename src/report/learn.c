@@ -25,8 +25,7 @@ static bool is_broad(struct str place, const struct places *places)
 	       (path_below(places->workdir, place) && !str_eq(places->workdir, place));
 }
 
-/* What runs with the rights of whoever installs or starts it. */
-static bool is_system(struct str place)
+bool learn_is_system(struct str place)
 {
 	static const struct str trees[] = {
 		STR("/usr"),   STR("/etc"),   STR("/bin"),    STR("/sbin"), STR("/lib"),
@@ -43,7 +42,7 @@ const char *learn_unfit(enum key key, struct str place, const struct places *pla
 {
 	if (!is_path_key(key))
 		return NULL;
-	if (key == KEY_WRITE && is_system(place))
+	if (key == KEY_WRITE && learn_is_system(place))
 		return "a system's file decides what everybody runs";
 	if (is_broad(place, places))
 		return "the rule would have to open everything there; make a directory for it "

@@ -47,6 +47,9 @@ int learn_rules(struct arena *a, const struct learn_refusal *refusals, size_t n,
 /* Does the rule answer the refusal? */
 bool learn_answers(const struct learn_rule *rule, const struct learn_refusal *refusal);
 
+/* What runs, or is relied upon, with the rights of whoever installs or starts it. */
+bool learn_is_system(struct str place);
+
 /* Why no rule of that key is made for the place, whatever is in it; NULL: it may be. */
 const char *learn_unfit(enum key key, struct str place, const struct places *places);
 

@@ -104,6 +104,17 @@ paste_flags() {
 	assert_contains 'exec = ["@system-exec", "/opt/x/tool"]'
 }
 
+@test "a fix that lets files of the system be changed says so, one to read them does not" {
+	local file all="what everybody on this machine runs or relies on, outside, can be changed with it"
+	for file in /etc/hosts /usr/local/bin /usr/local/absent /usr /bin/sh; do
+		run -0 --separate-stderr cordon explain --json --write "$file"
+		assert_equal "$(verdict write fix.warning)" "$all"
+		assert_equal "$(verdict write fix.opens_control)" true
+	done
+	run -0 --separate-stderr cordon explain --json -p custom --read /usr/local/bin
+	assert_equal "$(verdict read fix.opens_control) $(verdict read fix.warning)" "false null"
+}
+
 @test "a fix that opens a great deal says so" {
 	# The profile shows nothing, so that the home of the tests is no private place.
 	local nothing=(-p custom --tmp shared)
