@@ -295,20 +295,49 @@ static void print_proxied(struct buf *b, const struct run_result *result)
 	}
 }
 
-/* The first of the command's words that is a file it may not read; NULL: none. */
+/* The next of the words in what a shell is to do; n is 0 between two that are apart by more
+ * than one character. */
+static struct str next_in_script(const char **at)
+{
+	struct str word = { *at, strcspn(*at, " \t\n;|&<>(){}$`'\"=") };
+
+	*at += word.n + ((*at)[word.n] != '\0');
+	return word;
+}
+
+/* The word as the path of a file that is there and may not be read; NULL: it is none. */
+static const char *unreadable(const struct policy *policy, struct arena *a, struct str word)
+{
+	static const struct str homes[] = { STR("~/"), STR("HOME/") }; /* of $HOME/ */
+	struct str base = policy->places.workdir;
+	struct decision d;
+	const char *path;
+
+	for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++)
+		if (str_starts(word, homes[i])) {
+			base = policy->places.home;
+			word = str_skip(word, homes[i].n);
+		}
+	path = word.n ? path_normalise(a, base, word) : NULL;
+	return path && !policy_allows(policy, POLICY_READ, str_of(path), &d) &&
+			       access(path, F_OK) == 0
+		       ? path
+		       : NULL;
+}
+
+/* The first of the command's words, or of what a shell is to do, that is a file it may not
+ * read; NULL: none. */
 static const char *unreadable_word(const struct ending *e, struct arena *a)
 {
 	const struct policy *policy = e->explainer.setup.plan->policy;
-	struct decision d;
+	const char *found = NULL;
 
-	for (char *const *word = e->o->rest + 1; *word; word++) {
-		const char *path = path_normalise(a, policy->places.workdir, str_of(*word));
-
-		if (path && !policy_allows(policy, POLICY_READ, str_of(path), &d) &&
-		    access(path, F_OK) == 0)
-			return path;
+	for (char *const *word = e->o->rest + 1; *word && !found; word++) {
+		found = unreadable(policy, a, str_of(*word));
+		for (const char *at = *word; *at && !found;)
+			found = unreadable(policy, a, next_in_script(&at));
 	}
-	return NULL;
+	return found;
 }
 
 /* A failure that nobody saw the reason of: neither the read nor what was said of it. */
@@ -347,12 +376,8 @@ static const char *unshown_program(const struct ending *e, struct arena *a)
 	if (world_os_init(a, &in.world, &ignored) < 0)
 		return NULL;
 	for (char *const *word = e->o->rest + 1; *word && !found; word++)
-		for (const char *at = *word; *at && !found;) {
-			size_t n = strcspn(at, " \t\n;|&<>(){}$`'\"=");
-
-			found = infer_program(&in, (struct str){ at, n });
-			at += n + (at[n] != '\0');
-		}
+		for (const char *at = *word; *at && !found;)
+			found = infer_program(&in, next_in_script(&at));
 	return found;
 }
 

@@ -369,6 +369,14 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	run --separate-stderr cordon run --workdir "$WORKDIR" -- cat ../home/.ssh/id_rsa
 	cd "$WORKDIR"
 	sentence "hint: $HOME/.ssh/id_rsa may not be read"
+	# Also in what a shell is to do.
+	for words in 'cat ~/.ssh/id_rsa' 'cat "$HOME/.ssh/id_rsa" | grep -q y' \
+		"x=1;cat <$HOME/.ssh/id_rsa" 'cat ../home/.ssh/id_rsa'; do
+		run --separate-stderr cordon run -- sh -c "$words"
+		sentence "hint: $HOME/.ssh/id_rsa may not be read"
+	done
+	run --separate-stderr cordon run -- sh -c 'cat ~/.ssh/none ~/.bashrc $HOME/'
+	quiet_about "not observed"
 	for words in "cat /nowhere $HOME/.bashrc" 'false' "ls -d $HOME" "sh -c 'echo x >>~/.bashrc' $HOME/.ssh"; do
 		eval "run --separate-stderr cordon run -- $words"
 		quiet_about "not observed"
