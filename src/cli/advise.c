@@ -165,6 +165,7 @@ static void advise_host(const struct explainer *e, const struct violation *v,
 		return;
 	}
 	if (str_starts(v->object, STR("/"))) {
+		ret->rule = VERDICT_SOCKETS;
 		ret->fix = remedy_of_socket(e, v->object);
 		return;
 	}

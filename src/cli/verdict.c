@@ -397,7 +397,7 @@ static void decide_socket(const struct explainer *e, struct str path, struct ver
 int verdict_of_socket(const struct explainer *e, struct str path, struct verdict *ret,
 		      struct cordon_error *err)
 {
-	struct verdict v = { .op = "connect", .by = "unix sockets of the host are out of reach" };
+	struct verdict v = { .op = "connect", .by = VERDICT_SOCKETS };
 
 	if (is_loose(e, &v))
 		v.allowed = !e->setup.situation.policy->confined;

@@ -30,6 +30,9 @@ struct verdict {
 	struct fix fix;		/* when not allowed, or not to be had */
 };
 
+/* Why a unix socket that is not named is refused. */
+#define VERDICT_SOCKETS "unix sockets of the host are out of reach"
+
 int explainer_open(const struct opts *o, struct explainer *ret, struct cordon_error *err);
 /* The same for a run that has a plan already. */
 void explainer_of_plan(const struct opts *o, const struct setup *setup, struct explainer *ret);

@@ -291,7 +291,7 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	local connect="python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$WORKDIR/s\")'"
 	inside moderate "$connect"
 	assert_status 1
-	sentence "refused: connecting to $WORKDIR/s (python3, seen at the system call); to allow it: --allow-unix $WORKDIR/s"
+	sentence "refused: connecting to $WORKDIR/s (python3, seen at the system call): unix sockets of the host are out of reach; to allow it: --allow-unix $WORKDIR/s"
 	run -0 cordon run --allow-unix "$WORKDIR/s" -- sh -c "$connect"
 	kill $server
 	run cordon run --allow-unix "$WORKDIR/none" -- true
