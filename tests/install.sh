@@ -55,8 +55,13 @@ said() {
 if [ "$(uname)" = Linux ]; then
 	export HOME=$top
 	mkdir "$top/work" && cd "$top/work" || exit 1
-	# The stage is not the prefix; the program finds what was staged with it all the same.
-	said "($prefix/libexec/cordon/cordon-relay)" "$prefix/bin/cordon" doctor
+	# A policy closes the bin of a prefix and may leave the rest open: what lies there is not
+	# executed unless the program was built for it.
+	said "cordon-relay" "$prefix/bin/cordon" doctor
+	if grep -qF "($prefix/libexec" "$top/said"; then
+		echo "a relay that a command may have put there is taken"
+		failed=1
+	fi
 	libdir=$(dirname "$(find "$prefix" -name libcordon.so)")
 	pc=$libdir/pkgconfig/libcordon.pc
 	holds "${libdir#"$prefix"/}/libcordon.so.0" test -f

@@ -2,9 +2,9 @@
 /*
  * Where cordon's own files are.
  *
- * The program's own place counts first: what lies there belongs to it, and whoever could put
- * something there could as well have replaced the program. In a home, "bin" and "libexec" are
- * protected alike (sets.def, home-control).
+ * The program's own place counts first: whoever could put something there could as well have
+ * replaced the program. Not so the libexec of a prefix around it: a policy closes the "bin" of a
+ * tool's directory and leaves the rest of that open.
  */
 #include "base/installed.h"
 
@@ -32,21 +32,17 @@ static const char *usable(struct arena *a, const char *dir, const char *name, in
 
 const char *installed_find(struct arena *a, const char *name, int mode, const char **ret_places)
 {
-	const char *places[] = { NULL, NULL, CORDON_LIBEXEC };
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
-	struct str dir = path_parent((struct str){ self, n > 0 ? (size_t)n : 0 });
-	const char *found = NULL;
+	const char *beside = NULL, *found;
 
-	if (n > 0 && n < (ssize_t)sizeof(self)) {
-		places[0] = arena_dup(a, dir);
-		places[1] = installed_moved(a, dir, STR(CORDON_BINDIR), CORDON_LIBEXECDIR);
-	}
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !found; i++)
-		found = usable(a, places[i], name, mode);
+	if (n > 0 && n < (ssize_t)sizeof(self))
+		beside = arena_dup(a, path_parent((struct str){ self, (size_t)n }));
+	found = usable(a, beside, name, mode);
+	if (!found)
+		found = usable(a, CORDON_LIBEXEC, name, mode);
 	if (!found && ret_places)
-		*ret_places = arena_printf(a, "%s%s%s%s%s", places[0] ? places[0] : "",
-					   places[0] ? ", " : "", places[1] ? places[1] : "",
-					   places[1] ? ", " : "", places[2]);
+		*ret_places = arena_printf(a, "%s%s%s", beside ? beside : "", beside ? ", " : "",
+					   CORDON_LIBEXEC);
 	return found;
 }

@@ -251,11 +251,27 @@ size_t violations_observed(const struct violations *all)
 
 /* --- what was not needed ------------------------------------------------------------------- */
 
-/* Python keeps what it has compiled where it may, and goes on without. */
+/* NAME.pyc.NUMBER: it is renamed when it is whole. */
+static bool is_unfinished_bytecode(struct str name)
+{
+	size_t digits = 0;
+
+	while (digits < name.n && strchr("0123456789", name.p[name.n - digits - 1]))
+		digits++;
+	return digits > 0 && str_ends(str_take(name, name.n - digits), STR(".pyc."));
+}
+
+/* Python keeps what it has compiled where it may, and goes on without. Only how it begins to: what
+ * a module is loaded from is nobody's to change unseen. */
 static bool is_bytecode(const struct violation *v)
 {
-	return str_eq(path_last(v->object), STR("__pycache__")) ||
-	       str_eq(path_last(path_parent(v->object)), STR("__pycache__"));
+	struct str name = path_last(v->object);
+
+	if (v->removes || v->moves)
+		return false;
+	return (v->directory && str_eq(name, STR("__pycache__"))) ||
+	       (is_unfinished_bytecode(name) &&
+		str_eq(path_last(path_parent(v->object)), STR("__pycache__")));
 }
 
 /* git status and git diff refresh the index where they may; others need the lock. */

@@ -279,6 +279,9 @@ static void look(struct sentry *s,
 			at(s, &all[i], dir);
 		else if (!dir->why)
 			fine(s, &all[i]);
+		/* What is away may come back with more in it. */
+		if (all[i].fd < 0)
+			all[i].here_since = INT64_MAX;
 	}
 	for (size_t i = s->places.n; i-- > 0;) {
 		if (all[i].opened_up)

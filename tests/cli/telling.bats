@@ -107,3 +107,20 @@ other() {
 	assert_status 3
 	[[ $stderr == *"refused: writing $HOME/newdir/__pycache__"* ]] || fail "not told" "$(outcome)"
 }
+
+@test "whoever changes what Python has kept is told, and ends well or not" {
+	mkdir -p "$HOME/newdir/__pycache__"
+	echo old >"$HOME/newdir/__pycache__/mod.cpython-311.pyc"
+	for command in 'echo x >mod.cpython-311.pyc' 'rm mod.cpython-311.pyc' 'mv mod.cpython-311.pyc a' \
+		'cd .. && mv __pycache__ a' 'mkdir a'; do
+		run --separate-stderr cordon run -- sh -c "cd '$HOME/newdir/__pycache__' && $command; true"
+		assert_status 0
+		[[ $stderr == *"refused: "*" $HOME/newdir/"* ]] || fail "$command: not told" "$(outcome)"
+	done
+	# With the directory there it is the file that is begun.
+	echo 'x = 1' >"$HOME/newdir/mod.py"
+	run --separate-stderr cordon run -- env -u PYTHONDONTWRITEBYTECODE PYTHONPATH="$HOME/newdir" \
+		python3 -c 'import mod'
+	assert_status 0
+	assert_equal "$stderr" ""
+}

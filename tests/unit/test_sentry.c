@@ -518,3 +518,24 @@ Test(sentry, without_a_call_there_is_nothing_to_say)
 	cr_assert(there("name"));
 	cr_assert_eq(violations + entries, 0);
 }
+
+/* It was known, and what was made in it meanwhile is not. */
+Test(sentry, a_directory_that_was_away_may_bring_a_name)
+{
+	cr_assert_eq(mkdir(in_work("deep"), 0700), 0);
+	cr_assert_eq(mkdir(in_work("deep/er"), 0700), 0);
+	went_on(INFLIGHT_DIR);
+	look();
+	went_on(INFLIGHT_MOVE);
+	cr_assert_eq(rename(in_work("deep"), in_work("x")), 0);
+	look();
+	went_on(INFLIGHT_FILE);
+	make_file("x/er/name");
+	look();
+	some_ticks_pass();
+	look();
+	went_on(INFLIGHT_MOVE);
+	cr_assert_eq(rename(in_work("x"), in_work("deep")), 0);
+	look();
+	cr_assert_eq(access(in_work("deep/er/name"), F_OK), -1);
+}
