@@ -312,9 +312,9 @@ static void say_after(const struct runner *r, const struct run_result *result)
 		break;
 	case RUN_CAUSE_policy:
 		if (!result->error.code)
-			out_loud(r->on_violation == VIOLATION_FAIL
-					 ? "the run failed because an action was refused"
-					 : "the run was ended because an action was refused");
+			out_loud(r->on_violation == VIOLATION_KILL && result->signal == SIGKILL
+					 ? "the run was ended because an action was refused"
+					 : "the run failed because an action was refused");
 		break;
 	case RUN_CAUSE_setup:
 		break;

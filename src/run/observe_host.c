@@ -129,9 +129,11 @@ bool observe_host(struct observer *o, const struct request *q, struct observed_o
 		return look_at_service(o, q, loopback_port(&address), ret);
 	if (!is_refused_host(o, ret->text))
 		return false;
-	if (has_datagrams(q))
-		ret->what = has_port(&address) ? OBSERVED_SENDS : OBSERVED_ASKS;
-	return ret->what == OBSERVED_ASKS || has_port(&address);
+	if (!has_port(&address))
+		ret->what = OBSERVED_ASKS;
+	else if (has_datagrams(q))
+		ret->what = OBSERVED_SENDS;
+	return true;
 }
 
 static bool is_here(const char *text)

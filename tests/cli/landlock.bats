@@ -242,3 +242,25 @@ except PermissionError as e: print('errno', e.errno)"
 	run -0 cordon "${LANDLOCK[@]}" --protect off -- sh -c 'echo >.git/hooks/pre-commit'
 	assert_file .git/hooks/pre-commit
 }
+
+# Without its capabilities it cannot come to what lies beside the socket, and need not.
+@test "root beside a socket of somebody else's in a closed directory" {
+	is_root || skip "for root"
+	mkdir -p "$SCRATCH/theirs/work" "$SCRATCH/theirs/beside"
+	coproc server {
+		exec python3 -uc 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen()
+print("listens")
+sys.stdin.read()' "$SCRATCH/theirs/work/socket"
+	}
+	read -r _ <&"${server[0]}"
+	chown -R 12345 "$SCRATCH/theirs"
+	chmod 700 "$SCRATCH/theirs"
+	run cordon "${LANDLOCK[@]}" --allow-read "$SCRATCH/theirs" -- sh -c 'echo ran; ls "$1"' sh "$SCRATCH/theirs"
+	assert_contains ran
+	refute_contains beside
+	kill "$server_PID"
+	wait
+}
