@@ -276,6 +276,13 @@ int broker_look(const struct broker *b, bool may)
 	return set_caps(all, may ? all : files);
 }
 
+/* For links below /proc, which lead wherever another process is. */
+static void look(const void *whose, bool may)
+{
+	if (broker_look(whose, may) < 0)
+		_exit(1);
+}
+
 static int lock_down(const struct broker *b, int error_fd)
 {
 	struct pollfd control = { .fd = BROKER_FD_CONTROL };
@@ -363,9 +370,12 @@ static int become(struct broker *b, int error_fd)
 
 int broker_child(void *data, int error_fd)
 {
-	struct broker b = { .in = data, .view = { .root = -1 }, .umask = -1,
+	struct broker b = { .in = data, .view = { .root = -1, .look = look }, .umask = -1,
 			    .place = { .dir = -1, .base = -1 } };
-	int r = become(&b, error_fd);
+	int r;
+
+	b.view.whose = &b;
+	r = become(&b, error_fd);
 
 	for (size_t i = 0; i < BROKER_CALLERS; i++)
 		b.callers[i].proc = b.callers[i].pidfd = -1;

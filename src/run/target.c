@@ -348,6 +348,31 @@ static int push_self(struct walk *w, const char *name)
 	return push_link(w, text, strlen(text));
 }
 
+/* Whatever its rights, the kernel lets it follow the links of its own process. */
+static bool is_its_own(const struct walk *w)
+{
+	int process = inner_id(w->target->tid, "\nNStgid:"), n = 0, found = 0;
+	char text[PATH_MAX];
+
+	return process > 0 && target_name_of(w->at, text) > 0 &&
+	       sscanf(text, "/proc/%d%n", &found, &n) == 1 && found == process &&
+	       (text[n] == '/' || !text[n]);
+}
+
+/* Those of others it follows only where it may look at them itself. */
+static int open_proc_link(const struct walk *w, const char *name)
+{
+	const struct target_view *view = w->target->view;
+	int fd;
+
+	if (!view->look || is_its_own(w))
+		return open_at(w->at, name, 0);
+	view->look(view->whose, false);
+	fd = open_at(w->at, name, 0);
+	view->look(view->whose, true);
+	return fd;
+}
+
 /* The links of /proc lead to objects, not to paths: they are followed by the kernel. */
 static int follow_proc_link(struct walk *w, const char *name)
 {
@@ -358,7 +383,7 @@ static int follow_proc_link(struct walk *w, const char *name)
 		return push_self(w, name);
 	if (++w->links > LINKS_MAX)
 		return -ELOOP;
-	return step_to(w, open_at(w->at, name, 0));
+	return step_to(w, open_proc_link(w, name));
 }
 
 static int follow_link(struct walk *w, int link, const char *name)

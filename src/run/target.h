@@ -23,6 +23,10 @@
 
 struct target_view {
 	int root; /* O_PATH; every target of one run has the same; -1: not opened yet */
+	/* Lays the right to look at every process down, or takes it again, for who has one that
+	 * its targets have not; NULL: nobody has. */
+	void (*look)(const void *whose, bool may);
+	const void *whose;
 };
 
 struct target {

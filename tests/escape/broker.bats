@@ -256,6 +256,44 @@ with contextlib.suppress(OSError): os.fchmod(0, 0o666)'
 	refute_file deep/.new
 }
 
+# The broker may look at every process of the sandbox; the command may not.
+@test "H49 what a process keeps from others is not opened for them, nor what its links lead to" {
+	cat >keeps.py <<-'EOF'
+	import ctypes, os, sys
+	up, told = os.pipe()
+	end = os.pipe()[0]
+	keeper = os.fork()
+	if not keeper:
+	    os.dup2(os.memfd_create("kept"), 99)
+	    if sys.argv[1] == "closed":
+	        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+	    os.write(told, b"x")
+	    os.read(end, 1)
+	os.read(up, 1)
+	for name in "maps", "mem", "environ", "auxv", "fd/99", "exe", "cwd/keeps.py", "root/etc/passwd":
+	    for flags in os.O_RDONLY, os.O_WRONLY:
+	        try:
+	            os.close(os.open("/proc/%d/%s" % (keeper, name), flags))
+	            print(name, flags)
+	        except OSError:
+	            pass
+	os.kill(keeper, 9)
+	# It may look at itself all the same, where there is somebody who may help it to.
+	if sys.argv[2] == "native":
+	    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+	    os.close(os.open("/proc/self/cwd/keeps.py", os.O_RDWR))
+	EOF
+	local looks=(/usr/bin/python3 keeps.py)
+	# With a pattern reading is carried out, too.
+	for flags in "" "--deny=**/*.key"; do
+		FLAGS=(-q -p permissive --protect exact ${flags:+"$flags"})
+		run -0 cordon run "${FLAGS[@]}" -- "${looks[@]}" closed $BACKEND
+		assert_output ""
+		run -0 cordon run "${FLAGS[@]}" -- "${looks[@]}" open $BACKEND
+		assert_contains "fd/99 1"
+	done
+}
+
 @test "H48 the path changes while it is looked at" {
 	for how in mkdir file symlink link rename bind; do
 		inside swap-path "$RACE_MS" $how deep/new deep/.new
