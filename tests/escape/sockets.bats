@@ -251,7 +251,14 @@ except PermissionError:
 
 @test "H48 a socket is bound where its name was judged, whoever changes the directory meanwhile" {
 	mkdir sub
-	run -0 cordon run -q --protect exact --backend native -- /usr/bin/python3 -c '
+	# A name alone, and one that is looked up once more.
+	for name in .mcp.json ./.mcp.json; do
+		binds_while_moving $name
+	done
+}
+
+binds_while_moving() {
+	run -0 cordon run -q --protect exact --backend native --env "NAME=$1" -- /usr/bin/python3 -c '
 import os, socket, threading
 top, sub = os.open(".", os.O_PATH), os.open("sub", os.O_PATH)
 def flip():
@@ -260,9 +267,9 @@ def flip():
         os.fchdir(top)
 threading.Thread(target=flip, daemon=True).start()
 bound = 0
-for i in range(1500):
+for i in range(4000):
     try:
-        socket.socket(socket.AF_UNIX).bind(".mcp.json")
+        socket.socket(socket.AF_UNIX).bind(os.environ["NAME"])
         bound += 1
         os.unlink(".mcp.json", dir_fd=sub)
     except OSError:
@@ -306,7 +313,7 @@ while True:
 	run -0 "$CORDON" run -q --protect exact --backend native --env "HOSTS=$hosts" -- /usr/bin/python3 -c '
 import os, socket
 hosts = int(os.environ["HOSTS"])
-for i in range(1000):
+for i in range(4000):
     with socket.socket(socket.AF_UNIX) as own:
         try:
             own.bind("name")
