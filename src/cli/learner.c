@@ -79,15 +79,25 @@ static unsigned closed_by(const struct policy *policy, enum policy_op op, struct
 	return flags;
 }
 
-/* A rule for the path would not do: what is refused is its being hidden. */
-static const char *hidden(const struct learner *l, const struct explainer *e, struct str object)
+/* Why it is left out, and what somebody types who wants it all the same. */
+static const char *unless_meant(const struct learner *l, const char *why, const struct fix *fix)
+{
+	const char *text;
+
+	if (!fix->flags || fix->remark)
+		return why;
+	text = arena_printf(l->o->arena, "%s; if it is meant: %s%s%s", why,
+			    fix->first ? fix->first : "", fix->first ? ", then " : "", fix->flags);
+	return text ? text : why;
+}
+
+static const char *unless_path_meant(const struct learner *l, const struct explainer *e,
+				     enum key key, struct str object, const char *why)
 {
 	struct fix fix = { 0 };
 
-	remedy_of_path(e, POLICY_WRITE, object, LAYER_HIDDEN, &fix);
-	if (!fix.flags)
-		return "hidden_writes refuses it";
-	return arena_printf(l->o->arena, "hidden_writes refuses it; if it is meant: %s", fix.flags);
+	remedy_of_path(e, op_of(key), object, LAYER_TRUSTED, &fix);
+	return unless_meant(l, why, &fix);
 }
 
 /* Why a path must not be opened by what was merely seen; NULL: it may be. */
@@ -106,10 +116,15 @@ static const char *closed(const struct learner *l, const struct explainer *e, en
 		return remedy_why_not(layer);
 	flags = closed_by(policy, op_of(key), object) | closed_by(l->yardstick, op_of(key), object);
 	if (remedy_is_secret(policy, object) || flags & RULE_SECRET)
-		return "it may hold secrets; if it is meant, say so with the flag";
+		return unless_path_meant(l, e, key, object, "it may hold secrets");
 	if (flags & RULE_CONTROL)
-		return "it decides what runs later, outside; if it is meant, say so with the flag";
-	return key == KEY_WRITE && layer == LAYER_HIDDEN ? hidden(l, e, object) : NULL;
+		return unless_path_meant(l, e, key, object,
+					 key == KEY_WRITE ? "it decides what runs later, outside"
+							  : "the profile closes it by its name");
+	/* A rule for the path may not do: what is refused is its being hidden. */
+	if (key == KEY_WRITE && layer == LAYER_HIDDEN)
+		return unless_path_meant(l, e, key, object, "hidden_writes refuses it");
+	return NULL;
 }
 
 static bool exists(struct str path, const char *below)
@@ -213,13 +228,16 @@ static int add_closed(struct learner *l, struct refusals *to, enum key key,
 	return 0;
 }
 
-static int add_host(struct learner *l, struct refusals *to, const struct violation *v,
-		    struct cordon_error *err)
+static int add_host(struct learner *l, const struct explainer *e, struct refusals *to,
+		    const struct violation *v, struct cordon_error *err)
 {
+	struct fix fix;
+
 	if (v->object.p[0] != '/')
 		return add(l, to, KEY_NETWORK, v, err) ? 0 : -err->code;
-	return add_closed(l, to, KEY_UNIX, v,
-			  "it is a service outside; if it is meant, say so with the flag", err);
+	fix = remedy_of_socket(e, v->object);
+	return add_closed(l, to, KEY_UNIX, v, unless_meant(l, "it is a service outside", &fix),
+			  err);
 }
 
 static int add_violation(struct learner *l, const struct explainer *e, struct refusals *to,
@@ -234,9 +252,9 @@ static int add_violation(struct learner *l, const struct explainer *e, struct re
 		return add_exec(l, e, to, v, err);
 	case VIOLATION_connect:
 	case VIOLATION_resolve:
-		return add_host(l, to, v, err);
+		return add_host(l, e, to, v, err);
 	case VIOLATION_bind:
-		return add_closed(l, to, KEY_BIND, v, "a port is opened with the flag only", err);
+		return add_closed(l, to, KEY_BIND, v, "a port is opened with --allow-bind only", err);
 	case VIOLATION_send:
 		return add_closed(l, to, KEY_COUNT, v, "only TCP is passed on, no UDP", err);
 	case VIOLATION_call:

@@ -128,11 +128,15 @@ static void say_flags(const struct lesson *s)
 		out_note(s->o, "the profile lacks what was given as flags: run with %s, too", b.p);
 }
 
+static bool succeeded(const struct lesson *s)
+{
+	return s->cause == RUN_CAUSE_exited && s->exit_code == 0;
+}
+
 /* What somebody has to do. */
 static void say_rest(const struct lesson *s)
 {
 	const struct opts *o = s->o;
-	bool succeeded = s->cause == RUN_CAUSE_exited && s->exit_code == 0;
 
 	vec_each(r, &s->learner.last.left_out) {
 		autobuf struct buf b = buf_make(TEXT_MAX);
@@ -140,7 +144,7 @@ static void say_rest(const struct lesson *s)
 		print_left_out(&b, r);
 		out_note(o, "left out: %s", b.p);
 	}
-	if (!succeeded)
+	if (!succeeded(s))
 		out_note(o, "the command did not succeed in the last round (%s%s)",
 			 run_cause_meaning(s->cause),
 			 s->cause == RUN_CAUSE_exited ? ", with a status that is not 0" : "");
@@ -151,7 +155,7 @@ static void say_rest(const struct lesson *s)
 		out_note(o, "it was refused something that is granted now: learn again, or use "
 			    "--rounds, to see what it does then");
 	else if (!s->learner.rules.n && !s->learner.last.left_out.n)
-		out_note(o, succeeded ? "nothing was refused: the profile %s is enough"
+		out_note(o, succeeded(s) ? "nothing was refused: the profile %s is enough"
 				      : "no refusal was seen under the profile %s",
 			 s->base);
 }

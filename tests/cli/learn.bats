@@ -75,6 +75,19 @@ learned_once() {
 	assert_equal "$(cat "$HOME/.bashrc")" rc
 }
 
+@test "what is left out names the flag, and reading decides nothing of what runs later" {
+	local flags
+	run --separate-stderr cordon learn -p strict --json -- cat "$HOME/.bashrc"
+	assert_json '.left_out[0].reason == "the profile closes it by its name; if it is meant: --allow-read '"$HOME"'/.bashrc"'
+	flags=$(jq -r '.left_out[0].reason | split("if it is meant: ")[1]' <<<"$output")
+	run -0 --separate-stderr bash -c "\"\$0\" learn -p strict $flags -- cat ~/.bashrc" "$CORDON"
+	profile $'\t"'"$HOME"$'/.bashrc", # given as a flag'
+	run --separate-stderr cordon learn -q --json -- sh -c 'echo x >>~/.bashrc; cat ~/.ssh/id_rsa'
+	assert_json '[.left_out[].reason] == [
+		"it decides what runs later, outside; if it is meant: --allow-write '"$HOME"'/.bashrc",
+		"it may hold secrets; if it is meant: --allow-read '"$HOME"'/.ssh/id_rsa"]'
+}
+
 @test "what a flag asks for is in the profile" {
 	run -0 --separate-stderr cordon learn --allow-read '~/.ssh/id_rsa' -- sh -c 'cat ~/.ssh/id_rsa'
 	profile $'\t"~/.ssh/id_rsa", # given as a flag'
