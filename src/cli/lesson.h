@@ -7,9 +7,6 @@
 #include "report/accesses.h"
 #include "run/result.h"
 
-/* The exit status where the command failed and nothing was left to be granted to it. */
-#define LESSON_FAILED 1
-
 struct lesson {
 	struct opts *o;
 	const char *name, *base; /* of the profile, and of the one below it */
