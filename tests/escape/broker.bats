@@ -121,6 +121,34 @@ unchanged() {
 	assert_equal "$(cat deep/.conf)" "$SECRET"
 }
 
+# A second name, in a place with other rules, would be the file without its own.
+@test "H17 no hard link of what is denied, hidden, protected or read-only, by any way to name it" {
+	mkdir -p lib .git/hooks sub
+	for file in lib/file .git/config .git/hooks/pre-push denied x.key; do
+		echo "$SECRET" >$file
+	done
+	ln -s "$WORKDIR" self
+	FLAGS=(--allow-read lib --deny denied --deny '**/*.key')
+	for file in deep/.conf lib/file .git/config .git/hooks/pre-push denied x.key "$HOME/.netrc" "$OUTSIDE/file"; do
+		for way in link link-fd; do
+			inside $way "$file" sub/stolen
+			refute_file sub/stolen
+			bare $way "$file" sub/stolen
+			rm sub/stolen
+		done
+		[[ $file == /* ]] || inside link "self/./sub/../$file" sub/stolen
+		run cordon run -q -p strict "${FLAGS[@]}" -- /usr/bin/python3 -c 'import ctypes, os, sys
+fd = os.open(sys.argv[1], os.O_PATH)
+sys.exit(ctypes.CDLL(None).linkat(fd, b"", -100, b"sub/stolen", 0x1000) == 0 and 3)' "$file"
+		[ "$status" -ne 3 ] || fail "linked: $file" "$(outcome)"
+		refute_file sub/stolen
+	done
+	# What may be written gets as many names as it likes.
+	echo x >plain
+	run -0 cordon run -q -p strict "${FLAGS[@]}" -- ./attack link plain sub/second
+	assert_equal "$(stat -c %h plain)" 2
+}
+
 @test "a descriptor that may only be read changes nothing" {
 	for what in mode owner times attribute; do
 		unchanged fd-change $what deep/.conf
@@ -201,6 +229,14 @@ for change in (lambda: os.fchmod(fd, 0o666), lambda: os.utime(fd, (1, 2))):
 	[ "$BACKEND" = native ] || listed=a
 	run cordon run -q -p strict "${FLAGS[@]}" -- sh -c 'ls "$1" a/b >/dev/null && cat a/late.txt' sh $listed
 	assert_output "$SECRET"
+}
+
+# A directory that no rule speaks of is the way to what is shown; a file is not.
+@test "with a pattern, a file that no rule speaks of is refused by the broker itself" {
+	local source=broker
+	[ "$BACKEND" = landlock ] || source=notify # it is not there
+	run --separate-stderr cordon run -q -p strict --deny '**/*.key' --json -- cat "$OUTSIDE/file"
+	assert_json '[.violations[] | [.op, .source]] == [["read", "'$source'"]] and .exit_code != 0'
 }
 
 @test "H25 what is hidden has no other case, where the file system takes it for the same" {
@@ -618,6 +654,31 @@ print(len(os.listdir("deep/.moved")))')
 		run timeout -k 5 100 script -qec "$CORDON run -q -p strict --report $report -- bash tty.sh" /dev/null
 		assert_equal "$(sed 's/^\^@//' <<<"$output" | tr -d '\r' | tr '\n' ' ')" "a b c d e "
 	done
+}
+
+# The broker's own would be the caller's, outside.
+@test "a terminal that the command makes is the /dev/tty of who has it, and the caller's is not" {
+	command -v script >/dev/null || must_or_skip "no script"
+	cat >own.py <<-'EOF'
+	import os, pty
+	pid, fd = pty.fork()
+	if not pid:
+	    os.write(os.open("/dev/tty", os.O_WRONLY), b"mine")
+	    os._exit(0)
+	got = b""
+	try:
+	    while len(got) < 4:
+	        got += os.read(fd, 100)
+	except OSError:
+	    pass
+	print("<%s>" % got.decode())
+	EOF
+	run timeout -k 5 100 script -qec "$CORDON run -q -p strict -- /usr/bin/python3 own.py" /dev/null
+	if [ "$BACKEND" = landlock ]; then
+		assert_contains "out of pty devices"
+		return
+	fi
+	assert_equal "$(sed 's/^\^@//' <<<"$output" | tr -d '\r')" "<mine>"
 }
 
 # The broker of the run with that supervisor. Its other child is init, which has a number
