@@ -3,6 +3,7 @@
 #include "report/summary.h"
 
 #include "base/path.h"
+#include "report/history.h"
 
 /* Deeper names start as their directory at this depth: a path of a thousand components
  * must not cost a thousand rounds. */
@@ -59,25 +60,8 @@ static void merge_reasons(struct groups *g)
 		}
 }
 
-/* Where programs keep what was typed. That they cannot from inside is as it should be, and
- * one line is enough for all of them. */
-static bool is_history(const struct violation *v)
-{
-	static const char *const names[] = {
-		".bash_history", ".zsh_history",    ".python_history",
-		".lesshs",	 ".viminf",	    ".node_repl_history",
-		".psql_history", ".sqlite_history", ".mysql_history",
-		"fish_history",
-	};
-
-	/* Also what is then renamed to it: .lesshsQ, .viminfo.tmp, .bash_history-4711.tmp */
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (v->op == VIOLATION_write && is_path(v) &&
-		    str_starts(path_last(v->object), str_of(names[i])))
-			return true;
-	return false;
-}
-
+/* That programs cannot keep what was typed is as it should be, and one line is enough for all of
+ * them. */
 static void merge_histories(struct groups *g)
 {
 	struct group *first = NULL;
@@ -85,7 +69,7 @@ static void merge_histories(struct groups *g)
 	for (size_t i = 0; i < g->n; i++) {
 		struct group *one = &g->at[i];
 
-		if (one->gone || !is_history(one->first))
+		if (one->gone || !history_is(one->first))
 			continue;
 		one->history = true;
 		if (!first) {

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/path.h"
+#include "report/history.h"
 
 /* Open addressing; four times what is kept, so that a probe is short. */
 #define SLOTS (4 * VIOLATIONS_MAX)
@@ -290,7 +291,7 @@ void violations_settle(struct violations *all, struct str program)
 
 		if (v->op != VIOLATION_write || !v->object.n || v->object.p[0] != '/')
 			continue;
-		if (is_bytecode(v) || (is_git && is_index_lock(v)))
+		if (is_bytecode(v) || history_is_own(v) || (is_git && is_index_lock(v)))
 			v->need = VIOLATION_SPARED;
 		else if (is_index_lock(v))
 			v->need = VIOLATION_DOUBTED;

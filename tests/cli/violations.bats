@@ -114,6 +114,25 @@ ctypes.CDLL(None).syscall(437, below, sys.argv[1].encode(), how, len(how))'
 	sentence "refused: writing $HOME/.config (go, "
 }
 
+@test "a history that its own program cannot keep: nothing is said when it ends well" {
+	command -v python3 >/dev/null || must_or_skip "no python3"
+	local keep='import os; os.open(os.path.expanduser("~/.python_history"), os.O_WRONLY | os.O_CREAT)'
+	keep="try: exec('$keep')
+except OSError: pass"
+	run -0 --separate-stderr cordon run --json -- python3 -c "$keep"
+	valid
+	quiet_about refused
+	about "$HOME/.python_history" '.advisory and (.program | startswith("python"))'
+	refute_file "$HOME/.python_history"
+	run -3 --separate-stderr cordon run -- python3 -c "$keep"$'\nraise SystemExit(3)'
+	sentence "refused: writing $HOME/.python_history: what is typed inside is not kept outside"
+	run --separate-stderr cordon run --on-violation fail -- python3 -c "$keep"
+	assert_status 125
+	# By somebody else it is told.
+	run -0 --separate-stderr cordon run -- sh -c 'echo x >>~/.python_history; true'
+	sentence "refused: writing $HOME/.python_history"
+}
+
 @test "less, of which everybody is a user, tries to keep no history" {
 	command -v less >/dev/null || must_or_skip "less is not installed"
 	for profile in moderate strict shell; do
