@@ -254,7 +254,7 @@ static int add_violation(struct learner *l, const struct explainer *e, struct re
 	case VIOLATION_resolve:
 		return add_host(l, e, to, v, err);
 	case VIOLATION_bind:
-		return add_closed(l, to, KEY_BIND, v, "a port is opened with --allow-bind only", err);
+		return add_closed(l, to, KEY_BIND, v, "only --allow-bind opens a port", err);
 	case VIOLATION_send:
 		return add_closed(l, to, KEY_COUNT, v, "only TCP is passed on, no UDP", err);
 	case VIOLATION_call:
