@@ -12,8 +12,10 @@
 #include "base/fd.h"
 
 #define NS ((int64_t)1000000000)
-/* How long a thread that runs may be in the kernel with one call, on a busy machine. */
-#define PATIENCE (2 * NS)
+/* So much time of a processor is more than one call takes. */
+#define CALL_RUNS (NS / 5)
+/* With room for what is added to it. */
+#define NEVER (INT64_MAX / 2)
 
 int64_t inflight_now(void)
 {
@@ -77,7 +79,8 @@ static struct inflight_call *open_of(struct inflight *f, pid_t tid)
 	return NULL;
 }
 
-static void make_room(struct inflight *f, int64_t now)
+/* Whoever is pushed out may be in its call for ever. */
+static void make_room(struct inflight *f)
 {
 	size_t oldest = 0;
 
@@ -86,14 +89,14 @@ static void make_room(struct inflight *f, int64_t now)
 	for (size_t i = 1; i < f->n_open; i++)
 		if (f->open[i].from < f->open[oldest].from)
 			oldest = i;
-	close_call(f, oldest, now + PATIENCE);
+	close_call(f, oldest, NEVER);
 }
 
 void inflight_add(struct inflight *f, pid_t tid, int nr, enum inflight_kind kind)
 {
 	inflight_over(f, tid);
-	make_room(f, inflight_now());
-	f->open[f->n_open++] = (struct inflight_call){ tid, nr, kind, now_of_files() };
+	make_room(f);
+	f->open[f->n_open++] = (struct inflight_call){ tid, nr, kind, now_of_files(), 0 };
 }
 
 void inflight_over(struct inflight *f, pid_t tid)
@@ -126,6 +129,32 @@ static enum whereabouts whereabouts(const struct inflight_call *c)
 	return strtol(text, NULL, 10) == c->nr ? IN_CALL : NOT_IN_CALL;
 }
 
+/* Nanoseconds on a processor; 0: not known. */
+static int64_t has_run(pid_t tid)
+{
+	autoclose int fd = -1;
+	char text[64];
+	ssize_t n;
+
+	snprintf(text, sizeof(text), "/proc/%d/schedstat", (int)tid);
+	fd = open(text, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return strtoll(text, NULL, 10);
+}
+
+/* By its own time: one that gets no processor stays in its call, however long that is. */
+static bool ran_on(struct inflight_call *c)
+{
+	int64_t now = has_run(c->tid);
+
+	if (!c->had_run)
+		c->had_run = now;
+	return c->had_run && now > c->had_run + CALL_RUNS;
+}
+
 void inflight_settle(struct inflight *f)
 {
 	int64_t now = inflight_now();
@@ -133,7 +162,7 @@ void inflight_settle(struct inflight *f)
 	for (size_t i = f->n_open; i-- > 0;) {
 		enum whereabouts w = whereabouts(&f->open[i]);
 
-		if (w == NOT_IN_CALL || (w == NOT_KNOWN && now > f->open[i].from + PATIENCE))
+		if (w == NOT_IN_CALL || (w == NOT_KNOWN && ran_on(&f->open[i])))
 			close_call(f, i, now);
 	}
 }

@@ -4,8 +4,8 @@
  *
  * A call that goes on makes its name between then and its end, which nobody tells. It is
  * over when its thread makes another one that is seen, sits in a different call, or is gone; a
- * thread that is merely running may still be in it, for a while. So the question is answered in
- * doubt with yes.
+ * thread that is merely running, or waits for a processor, may still be in it until it has run for
+ * longer than any call does. So the question is answered in doubt with yes.
  */
 #ifndef CORDON_RUN_INFLIGHT_H
 #define CORDON_RUN_INFLIGHT_H
@@ -18,7 +18,7 @@
 /* What a call can make. INFLIGHT_NODE: anything but a directory, also a file. */
 enum inflight_kind { INFLIGHT_FILE, INFLIGHT_DIR, INFLIGHT_NODE, INFLIGHT_MOVE, INFLIGHT_KINDS };
 
-#define INFLIGHT_OPEN_MAX 64
+#define INFLIGHT_OPEN_MAX 256
 #define INFLIGHT_SPANS_MAX 256 /* even */
 
 struct inflight_span {
@@ -31,6 +31,7 @@ struct inflight {
 		int nr;
 		enum inflight_kind kind;
 		int64_t from;
+		int64_t had_run; /* when it was first looked at; 0: not yet */
 	} open[INFLIGHT_OPEN_MAX];
 	size_t n_open;
 	/* Of calls that are over. */
