@@ -355,8 +355,14 @@ static int confirm(const struct backend *backend, struct launch *launch,
 	/* What was ended from outside need not have reported. */
 	if (ret->cause != RUN_CAUSE_exited)
 		return 0;
-	ret->cause = RUN_CAUSE_setup;
 	ret->exit_code = -1;
+	/* The signal met the one who was to become the command. */
+	if (ret->asked_by) {
+		ret->cause = RUN_CAUSE_signal;
+		ret->signal = ret->asked_by;
+		return 0;
+	}
+	ret->cause = RUN_CAUSE_setup;
 	ret->error = why;
 	return 0;
 }

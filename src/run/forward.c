@@ -173,6 +173,7 @@ static void count_request(struct run *run, int sig, bool by_terminal, bool early
 	if (!asks_to_end(run, sig, by_terminal) && !(early && is_key(sig)))
 		return;
 	run->asked++;
+	run->result.asked_by = sig;
 	if (early) {
 		run->ended_by = sig;
 		run_stop(run, RUN_CAUSE_signal);
