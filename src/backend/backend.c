@@ -17,6 +17,16 @@ const struct backend *backend_by_name(struct str name)
 	return NULL;
 }
 
+/* What helps where something is lacking inside a run of cordon's. */
+static const char *hint_inside(const struct caps *caps)
+{
+	return caps->value[CAP_LANDLOCK]
+		       ? "this is already inside cordon; --fallback degrade adds what Landlock can "
+			 "on top of it"
+		       : "this is already inside cordon, and its broker would pass any boundary in "
+			 "here by; run the outer one with --protect guard";
+}
+
 int backend_needs(const char *name, const struct caps *caps, const enum cap *needed, size_t n,
 		  struct cordon_error *err)
 {
@@ -28,10 +38,7 @@ int backend_needs(const char *name, const struct caps *caps, const enum cap *nee
 		err_set(err, CORDON_E_UNAVAILABLE, 0, "backend", "the %s backend needs %s (%s)%s%s",
 			name, cap_rows[cap].name, cap_rows[cap].purpose, caps->why[cap] ? ": " : "",
 			caps->why[cap] ? caps->why[cap] : "");
-		return err_hint(err, "%s",
-				caps->inside ? "this is already inside cordon; --fallback degrade "
-					       "adds what Landlock can on top of it"
-					     : cap_rows[cap].fix);
+		return err_hint(err, "%s", caps->inside ? hint_inside(caps) : cap_rows[cap].fix);
 	}
 	return 0;
 }

@@ -41,7 +41,9 @@ static uint32_t landlock_abi(void)
  * held back by it. */
 static bool writes_past_landlock(void)
 {
-	struct landlock_ruleset_attr handled = { .handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE };
+	struct landlock_ruleset_attr handled = {
+		.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE,
+	};
 	int rules = (int)syscall(__NR_landlock_create_ruleset, &handled, sizeof(handled), 0);
 
 	return rules >= 0 && syscall(__NR_landlock_restrict_self, rules, 0) == 0 &&
