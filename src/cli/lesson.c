@@ -111,6 +111,15 @@ static void print_head(struct buf *b, const struct lesson *s)
 	}
 }
 
+/* What was learned is added to the flags of the next round. */
+static bool is_learned(const struct lesson *s, const struct statement *said)
+{
+	vec_each(rule, &s->learner.rules)
+		if (rule->add.key == said->key && str_eq(str_of(rule->add.text), said->text))
+			return true;
+	return false;
+}
+
 /* The runs had them, and what they grant was not refused. */
 static void say_flags(const struct lesson *s)
 {
@@ -119,7 +128,7 @@ static void say_flags(const struct lesson *s)
 	bool seen[KEY_COUNT] = { [KEY_REPORT] = true };
 
 	vec_each(said, &s->o->flags.statements) {
-		if (seen[said->key])
+		if (seen[said->key] || is_learned(s, said))
 			continue;
 		seen[said->key] = true;
 		buf_addf(&b, "%s%s", b.n ? ", " : "", key_rows[said->key].flag);

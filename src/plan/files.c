@@ -294,7 +294,8 @@ static int place_absent(struct tree *t, const struct spot *p, const struct decis
 	origin_error(c->err, CORDON_E_PATH, "compile", &p->rule->origin,
 		     "'%s' does not exist, so it cannot be made %s", p->rule->spelled.p,
 		     d->data == ACCESS_WRITE ? "writable" : "readable");
-	return err_hint(c->err, "create it first: mkdir -p '%s'", p->path.p);
+	return err_hint(c->err, "create it first: touch '%s', or mkdir -p for a directory",
+			p->path.p);
 }
 
 /* The rule for the real path follows the one that was spelled through a link. */

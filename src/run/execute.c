@@ -147,8 +147,11 @@ static int check_program(const struct situation *s, struct arena *a, const struc
 							   "@system-exec for its loader and "
 							   "libraries, then ",
 				program, program);
-	return err_hint(err, "'cordon explain --exec %s' tells more; --allow-exec allows it",
-			program);
+	/* What is denied in so many words no flag opens. */
+	return err_hint(err, "'cordon explain --exec %s' tells more%s", program,
+			d.exec_rule && d.exec_rule->right == RIGHT_DENY
+				? ""
+				: "; --allow-exec allows it");
 }
 
 static int find_program(const struct situation *s, struct arena *a, const struct plan *plan,

@@ -21,11 +21,17 @@ profile() {
 	done
 }
 
-@test "what was given as a flag is not in the profile, and this is said" {
+@test "what was given as a flag and the profile lacks is said, and nothing else" {
 	run -0 --separate-stderr cordon learn --allow-write "$HOME" --hidden-writes allow -- true
-	[[ $stderr == *"run with --allow-write, --hidden-writes, too"* ]] || fail "not said" "$(outcome)"
+	[[ $stderr == *"run with --hidden-writes, too"* ]] || fail "not said" "$(outcome)"
+	profile "	\"$HOME\", # given as a flag"
 	run -0 --separate-stderr cordon learn -- true
 	[[ $stderr != *"given as flags"* ]] || fail "said" "$(outcome)"
+	# What the rounds have learned was not given.
+	echo x >"$HOME/page"
+	run -0 --separate-stderr cordon learn -p strict --rounds 3 -- cat "$HOME/page"
+	profile '	"~/page", # cat'
+	[[ $stderr != *"given as flags"* ]] || fail "said of what was learned" "$(outcome)"
 }
 
 # learned_once FLAGS... -- SCRIPT: learned in a few rounds, and then run under what was
