@@ -337,6 +337,18 @@ static void refuse(struct run_result *ret, const struct cordon_error *err)
 	};
 }
 
+/* It was not read any more, because the run was over. */
+static int pending_end(void)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && sigpending(&pending) == 0; i++)
+		if (sigismember(&pending, ends[i]) == 1)
+			return ends[i];
+	return 0;
+}
+
 static int confirm(const struct backend *backend, struct launch *launch,
 		   const struct run_limits *limits, struct run_result *ret)
 {
@@ -359,10 +371,12 @@ static int confirm(const struct backend *backend, struct launch *launch,
 	if (ret->cause != RUN_CAUSE_exited)
 		return 0;
 	ret->exit_code = -1;
+	if (!ret->told_to_end)
+		ret->told_to_end = pending_end();
 	/* The signal met the one who was to become the command. */
-	if (ret->asked_by) {
+	if (ret->told_to_end) {
 		ret->cause = RUN_CAUSE_signal;
-		ret->signal = ret->asked_by;
+		ret->signal = ret->told_to_end;
 		return 0;
 	}
 	ret->cause = RUN_CAUSE_setup;

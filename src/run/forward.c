@@ -166,6 +166,11 @@ static bool is_key(int sig)
 	return sig == SIGINT || sig == SIGQUIT;
 }
 
+static bool ends_by_default(int sig)
+{
+	return is_key(sig) || sig == SIGTERM || sig == SIGHUP;
+}
+
 /* The command has the signal by now, unless it came too early, and some time to do as it
  * says. What is not there yet would have ended by an interrupt, at a terminal too. */
 static void count_request(struct run *run, int sig, bool by_terminal, bool early)
@@ -173,7 +178,6 @@ static void count_request(struct run *run, int sig, bool by_terminal, bool early
 	if (!asks_to_end(run, sig, by_terminal) && !(early && is_key(sig)))
 		return;
 	run->asked++;
-	run->result.asked_by = sig;
 	if (early) {
 		run->ended_by = sig;
 		run_stop(run, RUN_CAUSE_signal);
@@ -194,7 +198,7 @@ static void signal_while_delivering(struct run *run, int sig)
 {
 	if (sig == SIGTSTP && in_foreground())
 		kill(getpid(), SIGSTOP);
-	else if (is_key(sig) || sig == SIGTERM || sig == SIGHUP)
+	else if (ends_by_default(sig))
 		run_give_up(run, sig);
 }
 
@@ -221,6 +225,8 @@ void run_on_signal(void *data, int sig, bool by_terminal)
 	}
 	if (sig == SIGCONT)
 		terminal_enter(run->terminal);
+	if (ends_by_default(sig))
+		run->result.told_to_end = sig;
 	/* Before it is passed on: what begins only then does not get it. */
 	early = run_is_beginning(run);
 	if (sig == SIGTSTP && run->request->new_session)

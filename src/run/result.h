@@ -55,7 +55,7 @@ struct run_result {
 	enum run_cause cause;
 	int exit_code; /* -1 when the command did not exit by itself */
 	int signal;    /* 0 when no signal ended it */
-	int asked_by;  /* the signal to us that asked for its end; 0: none did */
+	int told_to_end; /* a signal to us that ends who does nothing about it; 0: none came */
 	uint64_t duration_ms;
 	struct run_usage usage;
 	size_t survivors; /* processes that outlived the command and had to be ended */
