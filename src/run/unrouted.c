@@ -52,7 +52,8 @@ uint64_t unrouted_four(const char *text)
 	numbers++;
 	for (n = words_before(names, at); n > 0 && numbers; n--) {
 		numbers = strchr(numbers, ' ');
-		numbers += numbers != NULL;
+		if (numbers)
+			numbers++;
 	}
 	return numbers ? strtoull(numbers, NULL, 10) : 0;
 }
