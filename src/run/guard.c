@@ -271,6 +271,7 @@ static int judge_git_config(struct guard *g, const struct request *q)
 {
 	struct str lock = { q->from, q->from_n };
 	const struct op *target;
+	struct decision d;
 	autoobject to = { .place.dir = -1 };
 	autoobject from = { .place.dir = -1, .path = { "", 0 } };
 
@@ -280,7 +281,9 @@ static int judge_git_config(struct guard *g, const struct request *q)
 	target = git_rewrite_target(g->plan, to.path);
 	if (!target || resolve(q, q->from_dirfd, q->from, false, &from) < 0 ||
 	    from.path.n != to.path.n + sizeof(GIT_REWRITE_LOCK) - 1 ||
-	    !str_starts(from.path, to.path) || !notify_waits(&g->notify, q->call) ||
+	    !str_starts(from.path, to.path) ||
+	    !policy_allows(g->policy, POLICY_WRITE, from.path, &d) ||
+	    !notify_waits(&g->notify, q->call) ||
 	    git_rewrite(&g->unset, target, from.place.dir, from.place.name) < 0)
 		return 0;
 	unlinkat(from.place.dir, from.place.name, 0);

@@ -224,6 +224,25 @@ runs_something() {
 	runs_something exact
 }
 
+# lock_stays FLAG...: a lock that may only be read is not taken away for git, nor is what it says added.
+lock_stays() {
+	local before
+	git remote add origin "$SCRATCH/none"
+	before=$(cat .git/config)
+	printf '%s\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n' "$before" >.git/config.lock
+	run cordon run --backend native --allow-read .git/config.lock "$@" -- mv .git/config.lock .git/config
+	[ "$status" -ne 0 ] || fail "it was moved" "$(outcome)"
+	assert_equal "$(cat .git/config)" "$before"
+	assert_file .git/config.lock
+	rm .git/config.lock
+	git remote remove origin
+}
+
+@test "a lock of git's configuration that may only be read stays" {
+	lock_stays
+	lock_stays --protect exact
+}
+
 # again FLAG...: what is set up already is set up again, in silence, and stays as it was.
 again() {
 	local before round command
