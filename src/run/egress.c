@@ -376,7 +376,8 @@ static bool listen_on(struct egress *e, const uint8_t at[16], uint16_t port)
 		.port = port,
 	};
 	memcpy(l->at, at, sizeof(l->at));
-	if (loop_watch(run_loop(e->run), &l->watch, EPOLLIN, &ignored) < 0) {
+	/* It rests with the others: what is accepted while one waits for the relay is lost. */
+	if (!e->pause.set && loop_watch(run_loop(e->run), &l->watch, EPOLLIN, &ignored) < 0) {
 		l->watch.fd = -1;
 		return false;
 	}

@@ -363,3 +363,39 @@ cat "$1/result"' "$CORDON" "$LAB"
 	assert_status 0
 	assert_json '.exit_code == 0 and .usage.user_ms + .usage.sys_ms < 1000'
 }
+
+@test "while the relay is busy a connection to another port waits, too" {
+	run -0 --separate-stderr lab bash -c '
+mkfifo go
+"$0" run --json --backend native --allow-network=ok.test -- /usr/bin/python3 -c "
+import socket
+def get(s):
+    s.sendall(b\"GET / HTTP/1.0\\r\\n\\r\\n\")
+    return s.makefile(\"rb\").read().endswith(b\"hello\\n\")
+assert get(socket.create_connection((\"ok.test\", 80), 30))
+print(\"up\", file=open(\"up\", \"w\"))
+open(\"go\").read()
+# More than fit into the socket that leads to the relay.
+every = [socket.create_connection((\"ok.test\", 80), 30) for i in range(600)]
+every.append(socket.create_connection((\"ok.test\", 8080), 30))
+for s in every[-1], every[0]:
+    s.setblocking(False)
+    try:
+        assert False, s.recv(1)
+    except BlockingIOError:
+        s.settimeout(30)
+print(\"waits\", file=open(\"waits\", \"w\"))
+open(\"go\").read()
+assert all(get(s) for s in every)" >result &
+cordon=$!
+until [ -s up ]; do kill -0 $cordon || exit 9; sleep 0.01; done
+relay=$(pidof cordon-relay)
+kill -STOP $relay
+echo >go
+until [ -s waits ] || ! kill -0 $cordon; do sleep 0.01; done
+kill -CONT $relay
+[ -s waits ] && echo >go
+wait $cordon
+cat result' "$CORDON"
+	assert_json '.exit_code == 0'
+}
