@@ -272,13 +272,16 @@ static void look(struct sentry *s,
 		return;
 	s->looks = inflight_now();
 	all[0].fd = open("/", DIR_FLAGS);
+	all[0].why = all[0].fd < 0 ? errno : 0;
+	all[0].unseen = all[0].fd < 0;
 	for (size_t i = 1; i < s->places.n; i++) {
 		struct sentry_place *dir = &all[all[i].above];
 
 		if (dir->fd >= 0)
 			at(s, &all[i], dir);
-		else if (!dir->why)
+		else if (!dir->unseen)
 			fine(s, &all[i]);
+		all[i].unseen = dir->fd < 0 ? dir->unseen : all[i].why != 0;
 		/* What is away may come back with more in it. */
 		if (all[i].fd < 0)
 			all[i].here_since = INT64_MAX;

@@ -54,6 +54,7 @@ struct sentry_place {
 	int64_t here_since;
 	/* During a look. */
 	int fd; /* the directory, O_PATH */
+	bool unseen; /* it, or something that leads to it, could not be looked at */
 	bool opened_up;
 	mode_t former;
 };

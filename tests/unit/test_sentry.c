@@ -465,6 +465,30 @@ Test(sentry, what_stays_is_told_with_the_reason)
 	cr_assert_eq(why, EMFILE);
 }
 
+/* A look for which there is no descriptor at all. */
+static void look_without_any(void)
+{
+	struct rlimit before, few;
+	int lowest = dup(0);
+
+	close(lowest);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ (rlim_t)lowest, before.rlim_max };
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	look();
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+Test(sentry, a_look_that_sees_nothing_is_no_look)
+{
+	went_on(INFLIGHT_FILE);
+	make_file("name");
+	look_without_any();
+	cr_assert_eq(violations, 0);
+	look();
+	ends_taken("name", 0);
+}
+
 /* Made and taken so often, then the end. */
 static void take_often(unsigned times)
 {
