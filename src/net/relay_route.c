@@ -32,7 +32,7 @@ struct question {
 	uint8_t address[16];
 };
 
-static void write_question(struct question *q, const uint8_t address[16])
+static void write_question(struct question *q, uint32_t number, const uint8_t address[16])
 {
 	struct in6_addr six;
 	size_t n;
@@ -43,6 +43,7 @@ static void write_question(struct question *q, const uint8_t address[16])
 	q->head.nlmsg_len = (uint32_t)(offsetof(struct question, address) + n);
 	q->head.nlmsg_type = RTM_GETROUTE;
 	q->head.nlmsg_flags = NLM_F_REQUEST;
+	q->head.nlmsg_seq = number;
 	q->route.rtm_family = n == 4 ? AF_INET : AF_INET6;
 	q->route.rtm_dst_len = (unsigned char)(n * 8);
 	q->attribute.rta_type = RTA_DST;
@@ -52,6 +53,7 @@ static void write_question(struct question *q, const uint8_t address[16])
 
 enum relay_way relay_way(int routes, const uint8_t address[16])
 {
+	static uint32_t number;
 	union {
 		struct nlmsghdr head;
 		char room[4096];
@@ -60,11 +62,14 @@ enum relay_way relay_way(int routes, const uint8_t address[16])
 	const struct rtmsg *route;
 	ssize_t n;
 
-	write_question(&q, address);
+	write_question(&q, ++number, address);
 	if (send(routes, &q, q.head.nlmsg_len, 0) < 0)
 		return RELAY_WAY_NONE;
-	/* The kernel has answered by the time send returns. */
-	n = recv(routes, &answer, sizeof(answer), MSG_DONTWAIT);
+	/* The kernel has answered by the time send returns; before it there may be what it said
+	 * to a question whose answer could not be taken. */
+	do
+		n = recv(routes, &answer, sizeof(answer), MSG_DONTWAIT);
+	while (n >= (ssize_t)sizeof(answer.head) && answer.head.nlmsg_seq != number);
 	if (n < (ssize_t)NLMSG_LENGTH(sizeof(*route)) || answer.head.nlmsg_type != RTM_NEWROUTE)
 		return RELAY_WAY_NONE;
 	route = NLMSG_DATA(&answer.head);
