@@ -171,13 +171,13 @@ int call_take_umask(struct call *c)
 
 bool call_has_signal(pid_t tid)
 {
-	char text[4096];
+	autobuf struct buf text = buf_make(TARGET_STATUS_MAX);
 	uint64_t pending;
 
-	if (!read_of(tid, "status", text, sizeof(text)))
+	if (!target_status(tid, &text))
 		return false;
-	pending = field(text, "\nSigPnd:", 16) | field(text, "\nShdPnd:", 16);
-	return pending & ~field(text, "\nSigBlk:", 16) & ~field(text, "\nSigIgn:", 16);
+	pending = field(text.p, "\nSigPnd:", 16) | field(text.p, "\nShdPnd:", 16);
+	return pending & ~field(text.p, "\nSigBlk:", 16) & ~field(text.p, "\nSigIgn:", 16);
 }
 
 int call_session(struct call *c, int *ret_session, unsigned *ret_tty)

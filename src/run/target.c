@@ -27,6 +27,7 @@
 /* Most paths are shorter; what is not takes a second call. */
 #define FIRST_READ 256u
 #define LINKS_MAX 40
+#define STATUS_READ 4096u
 #define DIR_FLAGS (O_PATH | O_CLOEXEC)
 
 /* The host's /proc where it is not at /proc: see target_use_proc. */
@@ -122,6 +123,16 @@ int target_open_proc(pid_t tid, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
 	return openat(host_proc, in_proc(path), O_RDONLY | O_CLOEXEC);
+}
+
+bool target_status(pid_t tid, struct buf *ret)
+{
+	autoclose int fd = target_open_proc(tid, "status");
+	long n = fd < 0 ? -1 : 1;
+
+	while (n > 0)
+		n = buf_read(ret, fd, STATUS_READ);
+	return n == 0 && ret->n;
 }
 
 void target_program(pid_t tid, char *text, size_t size)
@@ -298,18 +309,11 @@ static bool is_on_proc(int fd)
 /* The last number of a line such as "NStgid:  4711  12": the innermost namespace's. */
 static int inner_id(pid_t tid, const char *line)
 {
-	char path[64], text[4096], *at, *end;
-	autoclose int fd = -1;
+	autobuf struct buf text = buf_make(TARGET_STATUS_MAX);
+	char *at, *end;
 	long id = 0;
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	fd = openat(host_proc, in_proc(path), O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return -1;
-	text[n] = '\0';
-	at = strstr(text, line);
+	at = target_status(tid, &text) ? strstr(text.p, line) : NULL;
 	if (!at)
 		return -1;
 	for (at += strlen(line); *at && *at != '\n'; at = end) {

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 struct target_view {
@@ -95,6 +96,11 @@ bool target_has_no_links(const struct target *target, int dirfd, const char *pat
 ssize_t target_path_of(int dir, char text[PATH_MAX]);
 /* The same for one that is known to have a link left. */
 ssize_t target_name_of(int dir, char text[PATH_MAX]);
+
+/* The whole of its /proc/PID/status, of which the list of groups can be as long as many pages.
+ * False when it cannot be read. */
+#define TARGET_STATUS_MAX ((size_t)1 << 20) /* 65,536 groups */
+bool target_status(pid_t tid, struct buf *ret);
 
 /* The target's comm; "" when it cannot be read. */
 void target_program(pid_t tid, char *text, size_t size);

@@ -643,6 +643,27 @@ print(len(os.listdir("deep/.moved")))')
 	wait "$STARTED"
 }
 
+# What /proc tells of a process stands behind the list of its groups.
+@test "a caller that is in a thousand groups has its own /proc/self, and hears signals" {
+	is_root || skip "only root has as many groups as it likes"
+	cat >groups.py <<-'EOS'
+		import os, signal
+		os.mkfifo("nobody")
+		assert os.popen("echo through >/dev/stdout").read() == "through\n"
+		def ring(*_): raise InterruptedError
+		signal.signal(signal.SIGALRM, ring)
+		signal.alarm(1)
+		try:
+		    open("nobody", "w")
+		except InterruptedError:
+		    print("heard")
+	EOS
+	run -0 timeout 60 python3 -c 'import os, sys
+os.setgroups(range(2000000000, 2000001000))
+os.execv(sys.argv[1], sys.argv[1:])' "$CORDON" run -q -p strict -- /usr/bin/python3 groups.py
+	assert_output heard
+}
+
 @test "a terminal: its streams, /dev/tty, pipes, substitutions" {
 	command -v script >/dev/null || must_or_skip "no script"
 	cat >tty.sh <<-'EOS'
