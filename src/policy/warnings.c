@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Warnings about secrets (DESIGN 4, rule 12): a rule that opens one, a workdir that
- * lies in one; and about rules that do nothing. Decides nothing.
+ * lies in one; about sockets that lead out; and about rules that do nothing. Decides nothing.
  */
 #include "policy/warnings.h"
 
@@ -165,6 +165,39 @@ static int warn_workdir(struct policy *p, struct cordon_error *err)
 		    err);
 }
 
+#define ENGINE "what is asked for there runs outside, with more rights than the command has"
+#define BUS "services there run programs outside for whoever asks, as systemd-run does"
+
+/* Sockets that are as good as no sandbox, by the names that they have everywhere. */
+static const struct {
+	const char *name, *why;
+} ways_out[] = {
+	{ "docker.sock", ENGINE },
+	{ "podman.sock", ENGINE },
+	{ "containerd.sock", ENGINE },
+	{ "crio.sock", ENGINE },
+	{ "buildkitd.sock", ENGINE },
+	{ "system_bus_socket", BUS },
+	{ "bus", BUS },
+};
+
+static int warn_socket(struct policy *p, const struct statement *s, struct cordon_error *err)
+{
+	autobuf struct buf text = buf_make(16384);
+	const char *why = NULL;
+
+	for (size_t i = 0; i < sizeof(ways_out) / sizeof(ways_out[0]); i++)
+		if (str_eq(path_last(s->text), str_of(ways_out[i].name)))
+			why = ways_out[i].why;
+	if (!why)
+		return 0;
+	origin_print(&text, &s->origin);
+	buf_adds(&text, ": unix ");
+	buf_add_escaped(&text, s->text);
+	buf_addf(&text, " leads out of the sandbox: %s", why);
+	return warn(p, text.failed ? NULL : arena_dup(p->arena, buf_str(&text)), err);
+}
+
 int policy_warn(struct policy *p, struct cordon_error *err)
 {
 	for (size_t i = 0; i < ruleset_count(p->trusted.rules); i++) {
@@ -178,6 +211,9 @@ int policy_warn(struct policy *p, struct cordon_error *err)
 		if (r < 0)
 			return r;
 	}
+	vec_each(s, &p->effective_lists[KEY_UNIX].items)
+		if (warn_socket(p, s, err) < 0)
+			return -err->code;
 	if (warn_absent_in(p, p->trusted.rules, err) < 0)
 		return -err->code;
 	vec_each(o, &p->narrowing)

@@ -315,6 +315,23 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	[ -z "$stderr" ] || fail "-q still speaks" "$(outcome)"
 }
 
+@test "a socket that leads out of the sandbox is warned about, another is not" {
+	local name
+	for name in docker.sock bus plain; do
+		python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$name"
+		run -0 --separate-stderr cordon run --dry-run --fallback degrade --allow-unix "$PWD/$name" true
+		case $name in
+		plain) [[ $stderr != *warning* ]] || fail "a warning" "$(outcome)" ;;
+		*) [[ $stderr == *"warning: --allow-unix: unix $PWD/$name leads out of the sandbox"* ]] ||
+			fail "no warning" "$(outcome)" ;;
+		esac
+	done
+	mkdir -m 700 -p "$HOME/.cordon"
+	printf '[sandbox]\nunix = ["%s"]\n' "$PWD/docker.sock" >"$HOME/.cordon/config.toml"
+	run -0 --separate-stderr cordon run --dry-run --fallback degrade true
+	[[ $stderr == *"warning: "*"config.toml:2"*"leads out"* ]] || fail "no warning" "$(outcome)"
+}
+
 @test "the spellings of R4.6" {
 	needs_backend
 	mkdir ../extra
