@@ -135,6 +135,12 @@ assert_matches() {
 	[[ $output =~ $1 ]] || fail "wanted to match: $1" "$(outcome)"
 }
 
+# fails_inside CORDON...: the command was started, and failed; a run that does not begin is none.
+fails_inside() {
+	run "$@"
+	[ "$status" -gt 0 ] && [ "$status" -lt 125 ] || fail "the command did not run and fail" "$(outcome)"
+}
+
 assert_file() {
 	[ -e "$1" ] || [ -L "$1" ] || fail "wanted to exist: $1" "$(outcome)"
 }

@@ -10,8 +10,8 @@ load helper
 		run -0 cordon run -q --mode "$mode" --data-dir "$data" -- sh -c '
 			echo a >"$0/in-data" && echo b >"$HOME/.claude/note" &&
 			t=$(mktemp /tmp/cordon-mode.XXXXXX) && rm "$t"' "$data"
-		run ! cordon run -q --mode "$mode" --data-dir "$data" -- sh -c 'echo >"$HOME/elsewhere"'
-		run ! cordon run -q --mode "$mode" --data-dir "$data" -- sh -c 'echo >/etc/cordon-mode-test'
+		fails_inside cordon run -q --mode "$mode" --data-dir "$data" -- sh -c 'echo >"$HOME/elsewhere"'
+		fails_inside cordon run -q --mode "$mode" --data-dir "$data" -- sh -c 'echo >/etc/cordon-mode-test'
 		refute_file "$HOME/elsewhere"
 	done
 }
@@ -19,8 +19,8 @@ load helper
 @test "what executes something in ~/.claude stays as it is" {
 	mkdir -p "$HOME/.claude/hooks" "$HOME/data"
 	echo '{}' >"$HOME/.claude/settings.json"
-	run ! cordon run -q --mode sandbox --data-dir "$HOME/data" -- sh -c 'echo x >"$HOME/.claude/settings.json"'
-	run ! cordon run -q --mode sandbox --data-dir "$HOME/data" -- sh -c 'echo x >"$HOME/.claude/hooks/h"'
+	fails_inside cordon run -q --mode sandbox --data-dir "$HOME/data" -- sh -c 'echo x >"$HOME/.claude/settings.json"'
+	fails_inside cordon run -q --mode sandbox --data-dir "$HOME/data" -- sh -c 'echo x >"$HOME/.claude/hooks/h"'
 	[ "$(cat "$HOME/.claude/settings.json")" = '{}' ]
 }
 

@@ -180,8 +180,8 @@ under() {
 	run -0 cordon config check - <shown.toml
 	mkdir -p "$HOME/.cordon"
 	cp shown.toml "$HOME/.cordon/config.toml"
-	run ! cordon run -q -- cat "$HOME/.ssh/id"
-	run ! cordon run -q -- touch gen/a
+	fails_inside cordon run -q -- cat "$HOME/.ssh/id"
+	fails_inside cordon run -q -- touch gen/a
 }
 
 @test "imported files are as they were reviewed" {

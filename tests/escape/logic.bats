@@ -9,23 +9,23 @@ load helper
 	echo "gitdir: $PWD/g/worktrees/x" >.git
 	echo "$PWD/.git" >g/worktrees/x/gitdir
 	echo "$HOME" >g/worktrees/x/commondir
-	run ! cordon run -q -- sh -c 'echo x >"$HOME/planted"'
+	fails_inside cordon run -q -- sh -c 'echo x >"$HOME/planted"'
 	refute_file "$HOME/planted"
 }
 
 @test "a link named .git opens nothing" {
 	mkdir -p "$HOME/other" && git init -q "$HOME/other"
 	ln -s "$HOME/other/.git" .git
-	run ! cordon run -q -- sh -c 'echo x >"$HOME/other/.git/HEAD"'
-	run ! cordon run -q -- sh -c 'echo x >"$HOME/other/.git/description"'
+	fails_inside cordon run -q -- sh -c 'echo x >"$HOME/other/.git/HEAD"'
+	fails_inside cordon run -q -- sh -c 'echo x >"$HOME/other/.git/description"'
 }
 
 @test "a control file that is a link shows nothing that was closed" {
 	ln -s "$HOME" .claude
-	run ! cordon run -q -p strict -- cat "$HOME/notes/plain"
+	fails_inside cordon run -q -p strict -- cat "$HOME/notes/plain"
 	mkdir "$HOME/private" && echo p >"$HOME/private/f"
 	ln -s "$HOME/private/f" .mcp.json
-	run ! cordon run -q --deny "$HOME/private" -- cat "$HOME/private/f"
+	fails_inside cordon run -q --deny "$HOME/private" -- cat "$HOME/private/f"
 }
 
 @test "a project file does not bring the host's own directories back" {
@@ -41,7 +41,7 @@ load helper
 }
 
 @test "cordon's home exists before a command could make it" {
-	run ! cordon run -q -p permissive -- sh -c 'mkdir -p "$HOME/.cordon" && echo "[sandbox]" >"$HOME/.cordon/config.toml"'
+	fails_inside cordon run -q -p permissive -- sh -c 'mkdir -p "$HOME/.cordon" && echo "[sandbox]" >"$HOME/.cordon/config.toml"'
 	refute_file "$HOME/.cordon/config.toml"
 	[ -d "$HOME/.cordon" ]
 }
@@ -94,7 +94,7 @@ P
 	mkdir -p sub secret && echo s >secret/f
 	printf '[sandbox]\ndeny = ["secret"]\n' >.cordon.toml
 	cd sub
-	run ! cordon run -q -- cat ../secret/f
+	fails_inside cordon run -q -- cat ../secret/f
 }
 
 @test "a deny by pattern is refused where nothing can hold it" {
