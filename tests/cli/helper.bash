@@ -138,7 +138,7 @@ assert_matches() {
 # fails_inside CORDON...: the command was started, and failed; a run that does not begin is none.
 fails_inside() {
 	run "$@"
-	[ "$status" -gt 0 ] && [ "$status" -lt 125 ] || fail "the command did not run and fail" "$(outcome)"
+	[[ $status -gt 0 && $status -lt 125 ]] || fail "the command did not run and fail" "$(outcome)"
 }
 
 assert_file() {

@@ -332,6 +332,14 @@ while True: s.accept()[0].sendall(b"reached")' 3>&-; }
 	[[ $stderr == *"warning: "*"config.toml:2"*"leads out"* ]] || fail "no warning" "$(outcome)"
 }
 
+# On the other backends root has no rights over them (docs/backends.md).
+@test "files of other users in the workdir stay editable for root, and theirs" {
+	is_root || skip "a user edits his own"
+	install -o 4321 -g 4322 -m 640 /dev/null theirs
+	run -0 cordon run -q --backend native -- sh -c 'echo one >theirs; echo two >>theirs'
+	assert_equal "$(stat -c '%u %g %a' theirs) $(tr '\n' ' ' <theirs)" "4321 4322 640 one two "
+}
+
 @test "the spellings of R4.6" {
 	needs_backend
 	mkdir ../extra
