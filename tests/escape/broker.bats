@@ -155,6 +155,11 @@ sys.exit(ctypes.CDLL(None).linkat(fd, b"", -100, b"sub/stolen", 0x1000) == 0 and
 		bare fd-change $what deep/.conf
 		chmod 644 deep/.conf
 	done
+	# Only ext4 has it.
+	if [ "$(stat -f -c %T .)" = ext2/ext3 ]; then
+		unchanged fd-change version deep/.conf
+		bare fd-change version deep/.conf
+	fi
 	inside fd-change flags deep/.conf || true
 	unchanged fchmod deep/.conf
 }

@@ -35,6 +35,7 @@ static enum outcome do_fd_change(int argc, char **argv)
 	const char *what = argument(argc, argv, 0);
 	int fd = open(argument(argc, argv, 1), O_RDONLY), flags = 0;
 	struct timespec times[2] = { { 1, 0 }, { 2, 0 } };
+	long version = 7;
 
 	if (fd < 0)
 		return cannot("open for reading");
@@ -46,6 +47,9 @@ static enum outcome do_fd_change(int argc, char **argv)
 		return judge(futimens(fd, times), "futimens");
 	if (strcmp(what, "attribute") == 0)
 		return judge(fsetxattr(fd, "user.x", "1", 1, 0), "fsetxattr");
+	/* ext4's own number for FS_IOC_SETVERSION. */
+	if (strcmp(what, "version") == 0)
+		return judge(ioctl(fd, _IOW('f', 4, long), &version), "EXT4_IOC_SETVERSION");
 	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
 		return cannot("FS_IOC_GETFLAGS");
 	flags ^= FS_NODUMP_FL;
