@@ -205,8 +205,18 @@ static void say_elsewhere(const struct runner *r)
 		 path.failed ? "" : buf_str(&path).p, STR_ARG(start->path));
 }
 
+/* Of a shell, and only where it is true. */
+static void say_inside(const struct runner *r)
+{
+	const struct plan *plan = r->setup.plan;
+
+	if (r->o->is_shell && plan->policy->confined && strcmp(plan->backend, "passthrough") != 0)
+		out_note(r->o, "this shell is inside the boundary; 'exit' leaves it");
+}
+
 static int say_before(struct runner *r)
 {
+	say_inside(r);
 	say_closed(r);
 	setup_warn(r->o, r->setup.plan->policy);
 	say_elsewhere(r);

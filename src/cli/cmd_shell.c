@@ -38,6 +38,17 @@ static const char *zsh_directory(struct arena *a)
 	return file ? arena_dup(a, path_parent(str_of(file))) : NULL;
 }
 
+/* Whether a mark in the prompt would be true, as far as it is known before the plan. */
+static bool is_confined(const struct opts *o)
+{
+	struct cordon_error ignored;
+	struct situation s;
+
+	return setup_policy(o, &s, &ignored) < 0 ||
+	       (s.policy->confined &&
+		!str_eq(s.policy->effective[KEY_BACKEND].text, STR("passthrough")));
+}
+
 /* A directory that zsh does not find would keep it from the user's own start files, too. */
 static bool is_shown(const struct opts *o, const char *path)
 {
@@ -136,11 +147,11 @@ int cmd_shell(struct opts *o)
 	shell = user_shell(o);
 	o->prompts = !o->rest || !o->rest[0];
 	o->rest = shell_argv(o->arena, shell, o->rest);
-	if (!o->rest || mark_prompt(o, shell) < 0 ||
+	o->is_shell = true;
+	if (!o->rest || (is_confined(o) && mark_prompt(o, shell) < 0) ||
 	    keep_no_history(shell) < 0) {
 		err_nomem(&err, "shell");
 		return out_error(o, &err);
 	}
-	out_note(o, "this shell is inside the boundary; 'exit' leaves it");
 	return cmd_run(o);
 }

@@ -67,7 +67,8 @@ struct opts {
 	struct layer flags;			/* settings of keys.def */
 	VEC(const char *) words;		/* what is neither option nor argument */
 	char **rest;	/* the command, or what follows "--"; NULL: neither */
-	bool prompts;	/* the command is a shell for a person */
+	bool is_shell;	/* the command is the user's shell: cordon shell */
+	bool prompts;	/* and it is for a person */
 	struct caller *caller;	/* the program that asks (cli/caller.h); NULL: a person */
 };
 

@@ -35,6 +35,21 @@ load helper
 	assert_contains "this shell is inside the boundary"
 }
 
+@test "it says that it is inside only where it is" {
+	for flags in '--no-sandbox' '--backend passthrough' '--mode rwx'; do
+		# shellcheck disable=SC2086
+		run -0 env SHELL=/bin/bash "$CORDON" shell $flags -- -c 'echo "<$PROMPT_COMMAND>"'
+		assert_contains "WITHOUT confinement"
+		refute_contains "inside the boundary"
+		assert_contains "<>"
+	done
+	for flags in '-p nonsense' '-C /nonexistent' '--allow-write /nonexistent'; do
+		# shellcheck disable=SC2086
+		run -125 env SHELL=/bin/sh "$CORDON" shell $flags -- -c true
+		refute_contains "inside the boundary"
+	done
+}
+
 @test "no prompt, and no word about job control, for what a pipe says" {
 	run -0 --separate-stderr env SHELL=/bin/bash "$CORDON" shell -q <<<'echo $((6 * 7)); echo $-'
 	assert_equal "${lines[0]}" 42
