@@ -91,6 +91,10 @@
 #define LANDLOCK_SCOPE_SIGNAL (1ULL << 1)
 #endif
 
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID 0x200 /* 6.5 */
+#endif
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8 /* 6.3 */
 #endif

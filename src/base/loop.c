@@ -7,12 +7,20 @@
 #include <stdlib.h>
 #include <time.h>
 
-uint64_t loop_now(void)
+/* Every way to wait can take this. */
+#define WAIT_MAX_US ((uint64_t)INT_MAX * 1000)
+
+static uint64_t now_us(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t loop_now(void)
+{
+	return now_us() / 1000;
 }
 
 int loop_new(const sigset_t *signals, loop_signal_fn *on_signal, void *data,
@@ -69,11 +77,16 @@ void loop_clear_timer(struct loop *loop, struct loop_timer *t)
 
 void loop_set_timer(struct loop *loop, struct loop_timer *t, uint64_t ms)
 {
+	loop_set_timer_us(loop, t, ms > UINT64_MAX / 1000 ? UINT64_MAX : ms * 1000);
+}
+
+void loop_set_timer_us(struct loop *loop, struct loop_timer *t, uint64_t us)
+{
 	struct loop_timer **at = &loop->timers;
-	uint64_t now = loop_now();
+	uint64_t now = now_us();
 
 	loop_clear_timer(loop, t);
-	t->due = ms > UINT64_MAX - now ? UINT64_MAX : now + ms;
+	t->due = us > UINT64_MAX - now ? UINT64_MAX : now + us;
 	while (*at && (*at)->due <= t->due)
 		at = &(*at)->next;
 	t->next = *at;
@@ -81,20 +94,25 @@ void loop_set_timer(struct loop *loop, struct loop_timer *t, uint64_t ms)
 	*at = t;
 }
 
-static int wait_ms(const struct loop *loop)
+int loop_ms_of(uint64_t us)
 {
-	uint64_t now = loop_now();
+	return us == LOOP_ALWAYS ? -1 : (int)((us + 999) / 1000);
+}
+
+static uint64_t wait_us(const struct loop *loop)
+{
+	uint64_t now = now_us();
 
 	if (!loop->timers)
-		return -1;
+		return LOOP_ALWAYS;
 	if (loop->timers->due <= now)
 		return 0;
-	return loop->timers->due - now > INT_MAX ? INT_MAX : (int)(loop->timers->due - now);
+	return loop->timers->due - now > WAIT_MAX_US ? WAIT_MAX_US : loop->timers->due - now;
 }
 
 static void fire_due(struct loop *loop)
 {
-	uint64_t now = loop_now();
+	uint64_t now = now_us();
 
 	while (!loop->stopped && loop->timers && loop->timers->due <= now) {
 		struct loop_timer *t = loop->timers;
@@ -107,7 +125,7 @@ static void fire_due(struct loop *loop)
 int loop_run(struct loop *loop, struct cordon_error *err)
 {
 	while (!loop->stopped) {
-		if (loop_take(loop, wait_ms(loop)) < 0 && errno != EINTR)
+		if (loop_take(loop, wait_us(loop)) < 0 && errno != EINTR)
 			return err_set(err, CORDON_E_SYSTEM, errno, "loop",
 				       "cannot wait for events");
 		fire_due(loop);

@@ -34,7 +34,7 @@ struct loop_watch {
 struct loop_timer {
 	void (*fired)(void *data); /* the timer is no longer set when this is called */
 	void *data;
-	uint64_t due; /* milliseconds of loop_now */
+	uint64_t due; /* microseconds since the start of CLOCK_MONOTONIC */
 	struct loop_timer *next;
 	bool set; /* zero before the first loop_set_timer */
 };
@@ -55,6 +55,8 @@ void loop_unwatch(struct loop *loop, struct loop_watch *w); /* accepts an inacti
 
 /* Fires once, `ms` from now; a timer that is already set is moved. */
 void loop_set_timer(struct loop *loop, struct loop_timer *t, uint64_t ms);
+/* The same in microseconds; kept to those only while a direct watch is active. */
+void loop_set_timer_us(struct loop *loop, struct loop_timer *t, uint64_t us);
 void loop_clear_timer(struct loop *loop, struct loop_timer *t);
 uint64_t loop_now(void); /* CLOCK_MONOTONIC in milliseconds */
 

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -99,19 +100,21 @@ static int take_one(struct loop *loop, int ms)
 }
 
 /* The others get their turn however often the direct one is ready. */
-static int take_direct(struct loop *loop, int ms)
+static int take_direct(struct loop *loop, uint64_t us)
 {
+	const struct timespec most = { .tv_sec = (time_t)(us / 1000000),
+				       .tv_nsec = (long)(us % 1000000) * 1000 };
 	struct loop_watch *w = loop->direct;
 	struct pollfd fds[] = { { .fd = w->fd, .events = (short)w->events },
 				{ .fd = loop->queue, .events = POLLIN } };
-	int n = poll(fds, 2, ms);
+	int n = ppoll(fds, 2, us == LOOP_ALWAYS ? NULL : &most, NULL);
 
 	if (n > 0 && fds[0].revents)
 		w->ready(w->data, (uint32_t)fds[0].revents);
 	return n > 0 && fds[1].revents && !loop->stopped ? take_one(loop, 0) : n;
 }
 
-int loop_take(struct loop *loop, int ms)
+int loop_take(struct loop *loop, uint64_t us)
 {
-	return loop->direct ? take_direct(loop, ms) : take_one(loop, ms);
+	return loop->direct ? take_direct(loop, us) : take_one(loop, loop_ms_of(us));
 }

@@ -8,6 +8,8 @@
 
 #include "base/loop.h"
 
+#define LOOP_ALWAYS UINT64_MAX
+
 struct loop {
 	int queue; /* the epoll, or the kqueue */
 	struct loop_watch *direct;
@@ -24,7 +26,10 @@ struct loop {
 int loop_open_queue(struct loop *loop, struct cordon_error *err);
 /* Takes in the signals that are still waiting, and closes. Accepts what failed half way. */
 void loop_close_queue(struct loop *loop);
-/* Waits at most ms (-1: without end) and calls back for what is ready. -1 with errno. */
-int loop_take(struct loop *loop, int ms);
+/* Waits at most so many microseconds (LOOP_ALWAYS: without end) and calls back for what is
+ * ready. -1 with errno. */
+int loop_take(struct loop *loop, uint64_t us);
+/* The same in the unit of poll, rounded up. */
+int loop_ms_of(uint64_t us);
 
 #endif

@@ -142,15 +142,16 @@ static void tell(struct loop *loop, const struct kevent *event)
 		w->ready(w->data, events | (event->flags & EV_EOF ? POLLHUP : 0u));
 }
 
-int loop_take(struct loop *loop, int ms)
+int loop_take(struct loop *loop, uint64_t us)
 {
-	struct timespec wait = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+	struct timespec wait = { .tv_sec = (time_t)(us / 1000000),
+				 .tv_nsec = (long)(us % 1000000) * 1000 };
 	struct kevent event;
 	int n;
 
 	if (take_early(loop))
 		return 1;
-	n = kevent(loop->queue, NULL, 0, &event, 1, ms < 0 ? NULL : &wait);
+	n = kevent(loop->queue, NULL, 0, &event, 1, us == LOOP_ALWAYS ? NULL : &wait);
 	if (n > 0)
 		tell(loop, &event);
 	return n;

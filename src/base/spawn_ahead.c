@@ -47,8 +47,10 @@ struct spawn_ahead {
 	uint64_t flags; /* CLONE_NEW*: what it makes */
 	pid_t pid, caller;
 	char *stack;
-	int order; /* the futex */
-	bool made; /* it is in the namespaces */
+	cpu_set_t processors; /* of the caller, and of the child */
+	cpu_set_t elsewhere;  /* where it is not in its caller's way, nor behind it */
+	int order;	      /* the futex */
+	bool made;	      /* it is in the namespaces */
 	/* With ORDER_CLONE. */
 	const struct spawn_request *request;
 	const struct spawn_pipes *pipes;
@@ -63,10 +65,19 @@ CHILD_SAFE static _Noreturn void leave(void)
 		raw_call(SYS_exit, 0, 0, 0, 0);
 }
 
+/* A scheduler that would rather fill one processor starts it where its caller is: before it,
+ * so that the caller waits, or after it, so that nothing is done ahead. Either puts it elsewhere,
+ * whoever comes first; what it makes is free to go anywhere again. */
+CHILD_SAFE static bool stay_on(const cpu_set_t *processors)
+{
+	return raw_call(SYS_sched_setaffinity, 0, sizeof(*processors), (long)processors, 0) == 0;
+}
+
 /* Its caller may have ended before it could be told of that. */
 CHILD_SAFE static bool get_ready(struct spawn_ahead *a)
 {
-	bool made = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) == 0 &&
+	bool made = stay_on(&a->elsewhere) &&
+		    raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) == 0 &&
 		    raw_call(SYS_getppid, 0, 0, 0, 0) == a->caller &&
 		    raw_call(SYS_unshare, (long)a->flags, 0, 0, 0) == 0;
 
@@ -87,17 +98,32 @@ CHILD_SAFE BORROWS_STACK static int ahead_main(void *data)
 {
 	struct spawn_ahead *a = data;
 
-	if (!get_ready(a) || await_order(a) != ORDER_CLONE)
+	if (!get_ready(a) || await_order(a) != ORDER_CLONE || !stay_on(&a->processors))
 		leave();
 	if (raw_call(SYS_clone3, (long)&a->args, sizeof(a->args), 0, 0) == 0)
 		spawn_child_main(a->request, a->pipes, a->mask);
 	leave();
 }
 
+/* Another processor than the caller's, if there is one. */
+static bool choose_processors(struct spawn_ahead *a)
+{
+	int here = sched_getcpu();
+
+	if (sched_getaffinity(0, sizeof(a->processors), &a->processors) < 0)
+		return false;
+	a->elsewhere = a->processors;
+	if (here >= 0 && here < CPU_SETSIZE && CPU_COUNT(&a->processors) > 1)
+		CPU_CLR(here, &a->elsewhere);
+	return true;
+}
+
 static bool begin(struct spawn_ahead *a)
 {
 	sigset_t all, before;
 
+	if (!choose_processors(a))
+		return false;
 	a->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 	if (a->stack == MAP_FAILED)
@@ -111,6 +137,8 @@ static bool begin(struct spawn_ahead *a)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (a->pid < 0)
 		munmap(a->stack, STACK_BYTES);
+	else
+		sched_setaffinity(a->pid, sizeof(a->elsewhere), &a->elsewhere);
 	return a->pid > 0;
 }
 

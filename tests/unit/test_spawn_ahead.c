@@ -191,13 +191,6 @@ Test(ahead, what_cannot_be_used_is_done_without)
 	assert_nobody_is_left();
 }
 
-Test(ahead, unused_or_none_is_ended)
-{
-	spawn_ahead_end(spawn_ahead_start(FLAGS));
-	spawn_ahead_end(NULL);
-	assert_nobody_is_left();
-}
-
 static void deny(int number)
 {
 	struct sock_filter code[] = {
@@ -210,6 +203,58 @@ static void deny(int number)
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog), 0);
+}
+
+static cpu_set_t allowed;
+
+static CHILD_SAFE int is_as_free(void *data, int error_fd)
+{
+	cpu_set_t mine;
+
+	(void)data, (void)error_fd;
+	_exit(sched_getaffinity(0, sizeof(mine), &mine) == 0 && CPU_EQUAL(&mine, &allowed) ? 7 : 8);
+}
+
+static void assert_as_free(struct spawn_ahead *a)
+{
+	struct spawn_request r = request(a);
+
+	cr_assert_eq(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	r.parent = introduce;
+	r.child = is_as_free;
+	cr_assert_eq(end_of(&r), 7);
+	spawn_ahead_end(a);
+	assert_nobody_is_left();
+}
+
+/* The one ahead keeps away from its caller's processor; what it starts does not. */
+Test(ahead, the_child_may_use_the_processors_of_its_caller)
+{
+	struct spawn_ahead *a;
+
+	skip_without_namespaces();
+	adopt(1);
+	a = spawn_ahead_start(FLAGS);
+	wait_until_made();
+	assert_as_free(a);
+	cr_assert(early);
+}
+
+/* Nor is anything held to a processor where that could not be taken back. */
+Test(ahead, without_a_choice_of_processors_it_is_done_without)
+{
+	skip_without_namespaces();
+	adopt(1);
+	deny(SYS_sched_setaffinity);
+	assert_as_free(spawn_ahead_start(FLAGS));
+	cr_assert_not(early);
+}
+
+Test(ahead, unused_or_none_is_ended)
+{
+	spawn_ahead_end(spawn_ahead_start(FLAGS));
+	spawn_ahead_end(NULL);
+	assert_nobody_is_left();
 }
 
 Test(ahead, where_it_fails_the_child_is_made_all_the_same)
