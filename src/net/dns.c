@@ -13,6 +13,7 @@
 #define RESPONSE 0x80
 #define OPCODE 0x78
 #define RECURSION_DESIRED 0x01
+#define CUT 0x02
 #define RECURSION_AVAILABLE 0x80
 #define CODE 0x0f
 /* What a record has between its name and its data. */
@@ -20,6 +21,7 @@
 /* An address given out stays what it is for the whole run. */
 #define SECONDS_TO_LIVE 60
 #define OPT 41
+#define OPT_BYTES 11
 #define PAYLOAD 1232
 #define POINTER 0xc0
 
@@ -232,6 +234,12 @@ size_t dns_write_query(uint16_t id, const char *name, enum dns_type type, uint8_
 	return (size_t)(to + 6 - out);
 }
 
+size_t dns_simplify_query(uint8_t *query, size_t n)
+{
+	put16(query + 10, 0);
+	return n - OPT_BYTES;
+}
+
 /* Steps over a name, which may end in a pointer. */
 static bool skip_name(const uint8_t *packet, size_t n, size_t *at)
 {
@@ -292,14 +300,26 @@ static void read_records(const uint8_t *packet, size_t n, size_t at, unsigned ty
 	}
 }
 
+/* Who did not understand the question need not repeat it. */
+static bool is_bare_error(const uint8_t *packet, size_t n)
+{
+	return n == HEADER && (packet[3] & CODE) == DNS_FORMAT_ERROR;
+}
+
 bool dns_read_addresses(const uint8_t *packet, size_t n, const uint8_t *query, size_t query_n,
 			struct dns_addresses *ret)
 {
 	struct dns_query asked, echoed;
 	uint8_t head[DNS_QUERY_MAX];
 
-	if (!dns_read_query(query, query_n, &asked) || n < asked.question_end ||
+	if (!dns_read_query(query, query_n, &asked) || n < HEADER ||
 	    memcmp(packet, query, 2) != 0 || !(packet[2] & RESPONSE))
+		return false;
+	if (is_bare_error(packet, n)) {
+		*ret = (struct dns_addresses){ .code = DNS_FORMAT_ERROR };
+		return true;
+	}
+	if (n < asked.question_end)
 		return false;
 	/* What it repeats is read as the question that it is. */
 	memcpy(head, packet, asked.question_end);
@@ -309,7 +329,7 @@ bool dns_read_addresses(const uint8_t *packet, size_t n, const uint8_t *query, s
 	    strcmp(echoed.name, asked.name) != 0 || echoed.type != asked.type ||
 	    echoed.class != asked.class)
 		return false;
-	*ret = (struct dns_addresses){ .code = packet[3] & CODE };
+	*ret = (struct dns_addresses){ .code = packet[3] & CODE, .cut = packet[2] & CUT };
 	read_records(packet, n, asked.question_end, asked.type, ret);
 	return true;
 }

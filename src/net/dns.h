@@ -30,6 +30,7 @@ enum dns_code {
 	DNS_FORMAT_ERROR = 1,
 	DNS_SERVER_FAILED = 2,
 	DNS_NO_NAME = 3,
+	DNS_NOT_KNOWN = 4,
 	DNS_REFUSED = 5,
 };
 enum dns_type { DNS_A = 1, DNS_PTR = 12, DNS_AAAA = 28 };
@@ -63,9 +64,12 @@ bool dns_read_reverse(struct str name, uint8_t ret[16]);
 /* The other side: a question for a name of plain labels; out has room for DNS_QUERY_MAX.
  * 0: it is no such name. */
 size_t dns_write_query(uint16_t id, const char *name, enum dns_type type, uint8_t *out);
+/* Takes the extension out of it that some servers do not understand; the length it has then. */
+size_t dns_simplify_query(uint8_t *query, size_t n);
 
 struct dns_addresses {
 	enum dns_code code;
+	bool cut; /* there was more than fits into a datagram */
 	size_t n;
 	uint8_t at[DNS_ADDRESSES_MAX][16]; /* IPv4 as ::ffff:a.b.c.d */
 };

@@ -50,7 +50,9 @@ struct relay_request {
 
 enum relay_outcome {
 	RELAY_DONE,	   /* both sides have ended */
+	RELAY_UNDECIDED,   /* the run was over before it came to something */
 	RELAY_NO_NAME,	   /* the name has no address */
+	RELAY_NO_SERVER,   /* nobody who knows names answered */
 	RELAY_FORBIDDEN,   /* no name may lead to its address */
 	RELAY_UNREACHABLE, /* nothing answered there */
 	RELAY_OTHER_NAME,  /* in TLS another name is asked for */

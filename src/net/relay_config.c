@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the host's resolver would know: name servers and the names of /etc/hosts. */
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <string.h>
 
 #include "base/fd.h"
+#include "base/num.h"
 #include "net/relay_in.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
@@ -23,7 +25,6 @@ static struct str next_word(struct str *line)
 	return word;
 }
 
-/* A scope says by which interface; without it a link-local server cannot be asked. */
 static bool read_address(struct str word, uint8_t ret[16])
 {
 	struct cordon_error ignored;
@@ -35,6 +36,27 @@ static bool read_address(struct str word, uint8_t ret[16])
 	return true;
 }
 
+/* A link-local one says by which device, with its name or number; false: there is none. */
+static bool read_server(struct str word, struct relay_server *ret)
+{
+	struct str address, name;
+	char device[IF_NAMESIZE];
+	uint64_t number = 0;
+
+	if (!str_cut(word, '%', &address, &name)) {
+		ret->device = 0;
+		return read_address(word, ret->address);
+	}
+	if (!name.n || name.n >= sizeof(device) || !read_address(address, ret->address))
+		return false;
+	memcpy(device, name.p, name.n);
+	device[name.n] = '\0';
+	ret->device = if_nametoindex(device);
+	if (!ret->device && num_parse_u64(name, INT32_MAX, &number))
+		ret->device = (uint32_t)number;
+	return ret->device;
+}
+
 void relay_read_servers(struct str text, struct relay_config *ret)
 {
 	struct str line;
@@ -42,7 +64,7 @@ void relay_read_servers(struct str text, struct relay_config *ret)
 	while (text.n && ret->n_servers < RELAY_SERVERS_MAX) {
 		str_cut(text, '\n', &line, &text);
 		if (str_eq(next_word(&line), STR("nameserver")) &&
-		    read_address(next_word(&line), ret->servers[ret->n_servers]))
+		    read_server(next_word(&line), &ret->servers[ret->n_servers]))
 			ret->n_servers++;
 	}
 }
@@ -89,7 +111,7 @@ void relay_read_config(struct arena *a, struct relay_config *ret)
 		relay_read_servers(text, ret);
 	/* As resolvers do without a server. */
 	if (!ret->n_servers)
-		read_address(STR("127.0.0.1"), ret->servers[ret->n_servers++]);
+		read_server(STR("127.0.0.1"), &ret->servers[ret->n_servers++]);
 	if (fd_read_file(a, "/etc/hosts", FILE_BYTES_MAX, &text, &ignored) == 0)
 		relay_read_hosts(a, text, ret);
 }

@@ -23,8 +23,13 @@ struct relay_known {
 	uint8_t address[16];
 };
 
+struct relay_server {
+	uint8_t address[16];
+	uint32_t device; /* by which a link-local one is reached; 0: by the routes */
+};
+
 struct relay_config {
-	uint8_t servers[RELAY_SERVERS_MAX][16];
+	struct relay_server servers[RELAY_SERVERS_MAX];
 	size_t n_servers;
 	VEC(struct relay_known) hosts; /* of /etc/hosts */
 };
@@ -64,6 +69,8 @@ struct relay_lookup {
 	struct loop_watch watch;
 	struct loop_timer timer;
 	unsigned tries;
+	bool simple; /* the question has no extension any more */
+	size_t seen; /* of an answer over TCP */
 	uint8_t query[DNS_QUERY_MAX];
 	size_t query_n;
 };
@@ -143,5 +150,29 @@ bool relay_check(struct relay_check *check, struct relay_flow *up, struct relay_
 
 /* From here on the socket is readable only when this many bytes wait, or at its end. */
 void relay_wait_for(int fd, size_t bytes);
+
+/* --- relay_connection.c ------------------------------------------------------------ */
+
+struct connection;
+
+struct relay {
+	struct loop *loop;
+	struct loop_watch control;
+	struct relay_config config;
+	VEC(struct host) literals, denied;
+	int routes;
+	struct relay_setup setup;
+	struct relay_pieces pieces;
+	struct connection *first;
+	size_t n_connections, connections_max;
+	size_t n_published;
+};
+
+/* Serves a request, whose descriptors it takes, the connection first; -1: none. */
+void relay_begin(struct relay *relay, const struct relay_request *q, int *fds);
+/* Reports that there was no room for it. */
+void relay_refuse(struct relay *relay, const struct relay_request *q, int *fds);
+/* The run is over; what was moved so far still counts. */
+void relay_finish_all(struct relay *relay);
 
 #endif

@@ -229,6 +229,10 @@ void relay_check_begin(struct relay_check *check, const char *name, struct relay
 bool relay_check(struct relay_check *check, struct relay_flow *up, struct relay_flow *down,
 		 char *ret_other)
 {
+	/* A server of TLS waits for the client. Where it spoke first this is something else, in
+	 * which the client's first bytes may well look like TLS. */
+	if (check->stage == RELAY_STAGE_FIRST && !check->seen && down->bytes)
+		be_over(check, up, down);
 	switch (check->stage) {
 	case RELAY_STAGE_OVER:
 		break;

@@ -16,7 +16,8 @@ union address {
 	struct sockaddr_in6 six;
 };
 
-static socklen_t fill(union address *to, const uint8_t address[16], uint16_t port)
+static socklen_t fill(union address *to, uint32_t device, const uint8_t address[16],
+		      uint16_t port)
 {
 	struct in6_addr six;
 
@@ -31,26 +32,32 @@ static socklen_t fill(union address *to, const uint8_t address[16], uint16_t por
 	to->six.sin6_family = AF_INET6;
 	to->six.sin6_port = htons(port);
 	to->six.sin6_addr = six;
+	to->six.sin6_scope_id = device;
 	return sizeof(to->six);
+}
+
+static int begin_connecting(int fd, uint32_t device, const uint8_t address[16], uint16_t port)
+{
+	union address to;
+	socklen_t size = fill(&to, device, address, port);
+
+	return connect(fd, &to.any, size) < 0 && errno != EINPROGRESS ? -1 : 0;
 }
 
 int relay_connect(int fd, const uint8_t address[16], uint16_t port)
 {
-	union address to;
-	socklen_t size = fill(&to, address, port);
-
-	return connect(fd, &to.any, size) < 0 && errno != EINPROGRESS ? -1 : 0;
+	return begin_connecting(fd, 0, address, port);
 }
 
 static int family_of(const uint8_t address[16])
 {
 	union address to;
 
-	fill(&to, address, 0);
+	fill(&to, 0, address, 0);
 	return to.any.sa_family;
 }
 
-int relay_socket(const uint8_t address[16], uint16_t port, int type)
+int relay_socket_by(uint32_t device, const uint8_t address[16], uint16_t port, int type)
 {
 	static const int yes = 1;
 	autoclose int fd = socket(family_of(address), type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -60,5 +67,10 @@ int relay_socket(const uint8_t address[16], uint16_t port, int type)
 	/* Whoever wrote small pieces wanted them sent. */
 	if (type == SOCK_STREAM)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	return relay_connect(fd, address, port) < 0 ? -1 : steal_fd(&fd);
+	return begin_connecting(fd, device, address, port) < 0 ? -1 : steal_fd(&fd);
+}
+
+int relay_socket(const uint8_t address[16], uint16_t port, int type)
+{
+	return relay_socket_by(0, address, port, type);
 }

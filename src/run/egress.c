@@ -82,10 +82,9 @@ bool egress_lists(const struct egress *e, struct str name)
 	    target.port || policy_denies_host(e->policy, &target))
 		return false;
 	vec_each(h, &e->policy->hosts) {
-		struct host any_port = h->host;
-
-		any_port.port = 0;
-		if (host_covers(&any_port, &target))
+		/* Whatever port it is about. */
+		target.port = h->host.port;
+		if (host_covers(&h->host, &target))
 			return true;
 	}
 	return false;

@@ -193,6 +193,7 @@ static struct run_host *host_for(struct egress_relay *r, const struct host *targ
 
 static const char *const failures[RELAY_OUTCOME_COUNT] = {
 	[RELAY_NO_NAME] = "the name has no address",
+	[RELAY_NO_SERVER] = "this machine's name servers gave no answer",
 	[RELAY_FORBIDDEN] = "the name leads to an address that only a policy may give",
 	[RELAY_UNREACHABLE] = "nothing answered",
 	[RELAY_OTHER_NAME] = "TLS was to ask for another name",
@@ -297,7 +298,9 @@ static void account(struct egress_relay *r, const struct relay_report *report)
 	h->sent += report->sent;
 	h->received += report->received;
 	h->duration_ms += loop_now() - c->since;
-	note_failure(h, failure_of(c, report));
+	h->reached |= report->outcome == RELAY_DONE || report->sent || report->received;
+	if (report->outcome != RELAY_UNDECIDED)
+		note_failure(h, failure_of(c, report));
 	if (report->outcome == RELAY_FORBIDDEN && h != &r->published)
 		note_forbidden(r, c, report);
 	if (report->outcome == RELAY_OTHER_NAME && h != &r->published)

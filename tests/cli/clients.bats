@@ -22,21 +22,29 @@ program() {
 	chmod +x get
 }
 
-# tried [COMMAND]: the command first, then pages with ./get. The first two are there.
+# tried [COMMAND]: the command first, then pages with ./get. The first two are there; of the
+# others it is said what was wanted, and no name server hears of it.
 tried() {
 	FLAGS=(--allow-read "$LAB")
 	listed ok.test sh -c "${1:-:} && "'
 ./get http://ok.test/ && ./get https://ok.test/ || exit 3
 ./get http://other.test/ 2>/dev/null && exit 4
-./get http://203.0.113.10/ 2>/dev/null && exit 5
-./get https://203.0.113.10/ 2>/dev/null && exit 6
+./get https://other.test/ 2>/dev/null && exit 5
+./get http://203.0.113.10/ 2>/dev/null && exit 6
+./get https://203.0.113.10/ 2>/dev/null && exit 7
 exit 0'
 	assert_json '.exit_code == 0 and .stdout == "hello\nhello\n"'
-	assert_json '[.violations[] | select(.op == "resolve") | .object] == ["other.test"]'
-	assert_json '[.violations[] | select(.op == "connect") | .object] | sort ==
-		["203.0.113.10:443", "203.0.113.10:80"]'
+	assert_json '[.violations[] | select(.op == "resolve") | [.object, .fix.flags]] ==
+		[["other.test", "--allow-network=other.test"]]'
+	assert_json '[.violations[] | select(.op == "connect") | [.object, .fix.flags]] | sort == [
+		["203.0.113.10:443", "--allow-network=203.0.113.10:443"],
+		["203.0.113.10:80", "--allow-network=203.0.113.10:80"]]'
+	assert_json '[.violations[].op] - ["resolve", "connect"] == []'
 	assert_json '[.hosts[] | [.host, .port]] | sort == [["ok.test", 80], ["ok.test", 443]]'
+	assert_json 'all(.hosts[]; .count > 0 and .sent > 0 and .received > 0 and .failure == null)'
 	[ "$(grep -c '" 200 ' "$LAB/nginx.log")" -ge 2 ] || fail "nginx was not asked" "$(cat "$LAB/nginx.log")"
+	run -0 sort -u "$LAB/asked"
+	assert_output ok.test
 }
 
 @test "curl" {

@@ -8,6 +8,7 @@ The web is nginx's where that is installed; what it has no file for comes from a
 Where tinyproxy is installed it is at 203.0.113.11:3128, for the user "me" with the
 password "passw0rd", and connects to the ports 80, 443 and 7002; DIR/proxy is its log.
 """
+import contextlib
 import http.server
 import os
 import shutil
@@ -41,7 +42,21 @@ ZONE = {
     "nat64.test": {AAAA: ["64:ff9b::7f00:1"]},
     "own6.test": {AAAA: ["2001:db8::1"]},
     "closed.test": {A: ["203.0.113.11"]},
+    # An alias of an alias, and what the answer says of it.
+    "alias.test": {A: ["203.0.113.10"]},
+    "alias-private.test": {A: ["10.9.9.9"]},
+    # More than a datagram has room for, or than the server likes to put into one.
+    "large.test": {A: ["203.0.113.10"]},
+    "cut.test": {A: ["203.0.113.10"]},
+    # The server does not know extensions; nor how to repeat a question.
+    "old.test": {A: ["203.0.113.10"]},
+    "older.test": {A: ["203.0.113.10"]},
 }
+ALIASES = {"alias.test": 2, "alias-private.test": 20, "large.test": 20}
+OVER_TCP = {"large.test", "cut.test"}
+# Without a length that is true, or an end.
+BROKEN_TCP = {"cut.test": True}
+FILL_BYTES = 200000000
 # Answers each question differently: first a good address, then the loopback.
 FLIPS = {"flip.test": ["203.0.113.10", "127.0.0.1"]}
 
@@ -57,23 +72,65 @@ def packed(kind, address):
     return socket.inet_pton(socket.AF_INET if kind == A else socket.AF_INET6, address)
 
 
+def named(packet):
+    """The name that is asked for, the kind, and where the question ends."""
+    at, labels = 12, []
+    while packet[at]:
+        labels.append(packet[at + 1:at + 1 + packet[at]].decode())
+        at += 1 + packet[at]
+    return ".".join(labels), struct.unpack(">H", packet[at + 1:at + 3])[0], at + 5
+
+
+def record(owner, kind, data):
+    return owner + struct.pack(">HHIH", kind, 1, 0, len(data)) + data
+
+
+def chain(name):
+    """The names that a name leads to before it has an address."""
+    owner, records = b"\xc0\x0c", b""
+    for i in range(ALIASES.get(name, 0)):
+        to = b"\x3f" + b"%063d" % i + b"\5alias\0"
+        records += record(owner, 5, to)
+        owner = to
+    return owner, records
+
+
+def answer(packet, room):
+    name, kind, end = named(packet)
+    extended = packet[11]
+    if name == "older.test" and extended:
+        return packet[:2] + struct.pack(">5H", 0x8181, 0, 0, 0, 0)
+    if name == "old.test" and extended:
+        return packet[:2] + struct.pack(">5H", 0x8184, 1, 0, 0, 0) + packet[12:end]
+    found = addresses(name, kind)
+    owner, records = chain(name)
+    records += b"".join(record(owner, kind, packed(kind, a)) for a in found)
+    count = ALIASES.get(name, 0) + len(found)
+    bits = 0x8180 | (0 if name in ZONE or name in FLIPS else 3)
+    if end + len(records) > room or (name in OVER_TCP and room < 65535):
+        bits, count, records = bits | 0x200, 0, b""
+    return packet[:2] + struct.pack(">5H", bits, 1, count, 0, 0) + packet[12:end] + records
+
+
 def serve_names(sock, log):
     while True:
         packet, peer = sock.recvfrom(4096)
-        at, labels = 12, []
-        while packet[at]:
-            labels.append(packet[at + 1:at + 1 + packet[at]].decode())
-            at += 1 + packet[at]
-        name, kind = ".".join(labels), struct.unpack(">H", packet[at + 1:at + 3])[0]
-        log.write(name + "\n")
+        log.write(named(packet)[0] + "\n")
         log.flush()
-        records = b"".join(
-            b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 5, len(data)) + data
-            for data in (packed(kind, a) for a in addresses(name, kind)))
-        count = len(addresses(name, kind)) if name not in FLIPS else bool(records)
-        code = 0 if name in ZONE or name in FLIPS else 3
-        sock.sendto(packet[:2] + struct.pack(">5H", 0x8180 | code, 1, count, 0, 0) +
-                    packet[12:at + 5] + records, peer)
+        if named(packet)[0] != "silent.test":
+            sock.sendto(answer(packet, 1232 if packet[11] else 512), peer)
+
+
+def serve_names_by_tcp(peer):
+    with peer:
+        packet = peer.recv(struct.unpack(">H", peer.recv(2))[0])
+        said = answer(packet, 65535)
+        # In pieces, as it may come; the first time not all of it.
+        whole = struct.pack(">H", len(said)) + said
+        if BROKEN_TCP.pop(named(packet)[0], False):
+            whole = whole[:-1]
+        for i in range(0, len(whole), 100):
+            peer.sendall(whole[i:i + 100])
 
 
 def file_below(path):
@@ -171,8 +228,8 @@ def web(port, context=None):
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
-def each_connection(port, handle):
-    server = socket.create_server(("", port), backlog=1024)
+def each_connection(port, handle, host=""):
+    server = socket.create_server((host, port), backlog=1024)
 
     def loop():
         while True:
@@ -196,10 +253,36 @@ def reset(peer):
     peer.close()
 
 
+def fill(peer):
+    """Sends until nothing more is taken for a while, says how much in DIR/filled, and the rest."""
+    left, sent, piece = FILL_BYTES, 0, b"z" * (1 << 20)
+    peer.settimeout(1)
+    with peer:
+        while left > sent:
+            try:
+                sent += peer.send(piece[:left - sent])
+            except TimeoutError:
+                with open(f"{DIR}/filled.new", "w") as filled:
+                    filled.write(str(sent))
+                os.rename(f"{DIR}/filled.new", f"{DIR}/filled")
+
+
 def speak_first(peer):
     with peer:
         peer.sendall(b"first\n")
         peer.recv(1)
+
+
+def repeat(peer):
+    with peer, contextlib.suppress(ConnectionResetError):
+        while part := peer.recv(65536):
+            peer.sendall(part)
+
+
+def greet(peer):
+    """Speaks first, and then repeats what it is told."""
+    peer.sendall(b"first\n")
+    repeat(peer)
 
 
 def proxy():
@@ -230,10 +313,14 @@ def certificate():
 
 
 def main():
-    names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    names.bind(("203.0.113.53", 53))
     log = open(f"{DIR}/asked", "w")
-    threading.Thread(target=serve_names, args=(names, log), daemon=True).start()
+    # The second is one of the cable alone.
+    for family, at in ((socket.AF_INET, ("203.0.113.53", 53)),
+                       (socket.AF_INET6, ("fe80::53", 53, 0, socket.if_nametoindex("v1")))):
+        names = socket.socket(family, socket.SOCK_DGRAM)
+        names.bind(at)
+        threading.Thread(target=serve_names, args=(names, log), daemon=True).start()
+    each_connection(53, serve_names_by_tcp, "203.0.113.53")
     context = certificate()
     if find_nginx():
         web(8090)
@@ -245,6 +332,9 @@ def main():
     each_connection(7000, echo_at_end)
     each_connection(7001, reset)
     each_connection(7002, speak_first)
+    each_connection(7003, fill)
+    each_connection(7004, greet)
+    each_connection(7005, repeat)
     if shutil.which("tinyproxy"):
         proxy()
     say("ready")

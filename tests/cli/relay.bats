@@ -140,6 +140,53 @@ finally:
 	assert_json '[.hosts[].host] | unique - ["ok.test"] == []'
 }
 
+# --- names, as the relay looks them up ------------------------------------------------------
+
+@test "an answer that is too long for a datagram is asked for over TCP, again if it comes cut off" {
+	in_python large.test,cut.test '
+assert get("large.test").endswith(b"hello\n") and get("cut.test").endswith(b"hello\n")'
+	assert_json '[.hosts[].failure] == [null, null]'
+	run -0 cat "$LAB/asked"
+	assert_output "$(printf '%s\n' large.test cut.test cut.test)"
+}
+
+@test "a name server that knows no extensions is asked without" {
+	in_python old.test,older.test '
+assert get("old.test").endswith(b"hello\n") and get("older.test").endswith(b"hello\n")'
+	run -0 cat "$LAB/asked"
+	assert_output "$(printf '%s\n' old.test old.test older.test older.test)"
+}
+
+@test "a name server that only a device leads to, and one after another that does not answer" {
+	local servers
+	for servers in 'nameserver fe80::53%v0' 'nameserver 203.0.113.10
+nameserver fe80::53%v0'; do
+		run -0 --separate-stderr lab bash -c '
+echo "$1" >/etc/resolv.conf
+exec "$0" run --json --backend native --allow-network=ok.test -- curl -sS http://ok.test/' "$CORDON" "$servers"
+		curl_works
+	done
+}
+
+@test "that no name server answers is not told as a name without address, nor what the end cut short" {
+	run -0 --separate-stderr lab bash -c '
+echo "nameserver 203.0.113.10" >/etc/resolv.conf
+exec "$0" run --backend native --allow-network=ok.test -- sh -c "curl -s http://ok.test/ || true"' "$CORDON"
+	[[ $stderr == *"ok.test:80 was not reached: this machine's name servers gave no answer"* ]] ||
+		fail "not said" "$(outcome)"
+	in_python silent.test,none.test '
+assert refused("none.test")
+s = socket.create_connection(("silent.test", 80), 20)'
+	assert_json '[.hosts[] | [.host, .failure]] == [["none.test", "the name has no address"], ["silent.test", null]]'
+}
+
+@test "H68 aliases lead to an address of others, and to no private one, however long they are" {
+	in_python alias.test,alias-private.test '
+assert get("alias.test").endswith(b"hello\n") and refused("alias-private.test")'
+	assert_json '[.violations[].object] == ["10.9.9.9:80"]'
+	assert_json '[.hosts[] | select(.received > 0) | .host] == ["alias.test"]'
+}
+
 # --- attacks -------------------------------------------------------------------------------
 
 @test "H61 with a list, too, there is no other kind of socket and no other network to see" {
@@ -156,6 +203,122 @@ assert socket.if_nameindex() == [(1, "lo")]
 for name in "tcp", "tcp6", "udp", "udp6", "unix", "route", "fib_trie", "if_inet6":
     text = open("/proc/net/" + name).read() if os.path.exists("/proc/net/" + name) else ""
     assert "203.0.113" not in text and "0171CB" not in text and "20010db8" not in text, name'
+}
+
+# What leaves the machine of the lab by its one cable, but for what IPv6 itself says to its
+# neighbours, goes into the file.
+watch_cable='
+import socket, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+s.bind(("v0", 0))
+open("up", "w").close()
+with open("left", "w") as left:
+    while True:
+        packet, (_, kind, direction, *_) = s.recvfrom(65536)
+        if direction == 4 and (kind == 0x800 or (kind == 0x86dd and packet[20] in (6, 17))):
+            print(packet[14:80].hex(), file=left, flush=True)'
+
+# Each returns when it is refused, and otherwise says what it got.
+ways_out='
+import errno, os, socket, struct, sys
+INET, SIX, UDP = socket.AF_INET, socket.AF_INET6, socket.SOCK_DGRAM
+DEVICE, FREE, TRANSPARENT = (socket.SOL_SOCKET, 25, b"lo\0"), (0, 15, 1), (0, 19, 1)
+out = "203.0.113.10"
+def sent(to, family=INET, options=(), flags=0, source=None):
+    s = socket.socket(family, UDP)
+    s.settimeout(0.2)
+    for o in options: s.setsockopt(*o)
+    if source: s.bind(source)
+    s.sendto(b"x" * 20, flags, to)
+    return s.recv(100)
+def connected(to, family=INET, options=(), source=None):
+    s = socket.socket(family)
+    s.settimeout(0.5)
+    for o in options: s.setsockopt(*o)
+    if source: s.bind(source)
+    s.connect(to)
+    return s.getpeername()
+def page(host):
+    s = socket.create_connection((host, 80), 20)
+    s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+    return s.makefile("rb").read()
+def bound(to, family=INET, kind=UDP, options=()):
+    s = socket.socket(family, kind)
+    for o in options: s.setsockopt(*o)
+    s.bind(to)
+    return s.getsockname()
+def routed(kind, body):
+    s = socket.socket(16, 3, 0)
+    s.send(struct.pack("IHHII", 16 + len(body), kind, 0x405, 1, 0) + body)
+    code = struct.unpack("i", s.recv(4096)[16:20])[0]
+    if code: raise OSError(-code, "refused")
+    return kind
+ways = [
+    lambda: sent(("203.0.113.53", 53)), lambda: connected(("203.0.113.53", 53)),
+    lambda: connected((out, 80)), lambda: connected((out, 80), options=[DEVICE]),
+    lambda: sent((out, 53), options=[DEVICE]),
+    lambda: sent((out, 53), options=[(socket.SOL_SOCKET, socket.SO_DONTROUTE, 1)]),
+    lambda: sent((out, 53), flags=socket.MSG_DONTROUTE),
+    lambda: connected((out, 80), options=[FREE], source=("203.0.113.1", 0)),
+    lambda: connected((out, 80), options=[TRANSPARENT]),
+    lambda: connected((out, 80), source=("198.18.0.1", 0)),
+    lambda: connected((out, 80), options=[(socket.SOL_SOCKET, 36, 7)]),
+    # By way of what is reached.
+    lambda: connected(("198.18.0.1", 80), options=[(0, 4, b"\x83\x0b\x04" + 2 * socket.inet_aton(out) + b"\0")]),
+    lambda: sent(("224.0.0.251", 5353)), lambda: sent(("239.255.255.250", 1900)),
+    lambda: sent(("224.0.0.251", 5353), options=[(0, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))]),
+    lambda: sent(("255.255.255.255", 67), options=[(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)]),
+    lambda: sent(("203.0.113.255", 67), options=[(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)]),
+    lambda: connected(("2001:db8::10", 80), SIX), lambda: connected(("::ffff:" + out, 80), SIX),
+    lambda: connected(("2001:db8::10", 80, 0, 1), SIX, options=[DEVICE]),
+    lambda: connected(("64:ff9b::" + out, 80), SIX), lambda: connected(("::" + out, 80), SIX),
+] + [lambda n=n: connected(("fe80::1", 80, 0, n), SIX) for n in range(1, 6)] + [
+    lambda n=n: sent((to, 5355, 0, n), SIX) for n in range(6) for to in ("ff02::1:3", "ff02::fb", "ff05::2")
+] + [
+    # Who answers for the name server would tell others where a name leads.
+    lambda: bound(("127.0.0.1", 53)), lambda: bound(("127.0.0.53", 53)), lambda: bound(("::1", 53), SIX),
+    lambda: bound(("0.0.0.0", 53), options=[(1, 15, 1), (1, 2, 1)]),
+    lambda: bound(("127.0.0.1", 53), kind=socket.SOCK_STREAM, options=[(1, 15, 1), (1, 2, 1)]),
+    lambda: bound(("198.18.0.1", 443), kind=socket.SOCK_STREAM),
+    lambda: open("/proc/sys/net/ipv4/ip_unprivileged_port_start", "w").write("0"),
+    lambda: open("/proc/sys/net/ipv4/ip_forward", "w").write("1"),
+    lambda: open("/dev/net/tun", "r+b"),
+    lambda: routed(24, struct.pack("8BI", 2, 0, 0, 0, 254, 4, 0, 1, 0) + struct.pack("HHI", 8, 4, 1)),
+    lambda: routed(20, struct.pack("4BI", 2, 24, 0, 0, 1) + struct.pack("HH", 8, 2) + socket.inet_aton(out)),
+    lambda: routed(16, struct.pack("BxHiII", 0, 0, 0, 1, 1) + struct.pack("HH", 8, 3) + b"v9\0\0"),
+    lambda: page("ok.test") and socket.socket().sendto(b"x", 0x20000000, (out, 80)),
+]
+for i, way in enumerate(ways):
+    try:
+        got = way()
+    except OSError:
+        continue
+    sys.exit("%d: %r" % (i, got))
+'
+
+# Whoever watches has seen all that left before this did.
+all_seen='
+echo the last one >/dev/udp/203.0.113.10/9
+until grep -q 746865206c617374 left; do sleep 0.01; done
+sed -i /746865206c617374/d left'
+
+@test "H57 H61 H72 no other way leads out, and nothing of trying leaves the machine" {
+	export watch_cable ways_out all_seen
+	run -0 --separate-stderr lab bash -c '
+/usr/bin/python3 -c "$watch_cable" &
+until [ -e up ]; do kill -0 $! || exit 9; sleep 0.01; done
+"$0" run --json --backend native --allow-network=localhost:9,own.test -- /usr/bin/python3 -c "$ways_out" && eval "$all_seen"' "$CORDON"
+	assert_json '.exit_code == 0 and .hosts == []'
+	assert_equal "$(cat left)" ""
+	# With what is listed there is one way, to that host and the name server.
+	rm up
+	run -0 --separate-stderr lab bash -c '
+/usr/bin/python3 -c "$watch_cable" &
+until [ -e up ]; do kill -0 $! || exit 9; sleep 0.01; done
+"$0" run --json --backend native --allow-network=ok.test -- /usr/bin/python3 -c "$ways_out" && eval "$all_seen"' "$CORDON"
+	assert_json '.exit_code == 0 and [.hosts[].host] == ["ok.test"]'
+	run -0 sort -u <(cut -c33-40 left)
+	assert_output "$(printf '%s\n' cb00710a cb007135)"
 }
 
 @test "H63 nothing inside is a proxy, nor is what listed hosts are reached by" {

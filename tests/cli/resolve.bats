@@ -237,3 +237,25 @@ for path in \"/run/nscd/socket\", \"/run/systemd/resolve/io.systemd.Resolve\":
 		refute_contains known.test
 	done
 }
+
+@test "where resolv.conf is a link into /run, as the machine's resolver service has it" {
+	local profile
+	for profile in moderate strict permissive; do
+		rm -rf etc
+		run --separate-stderr lab bash -c '
+mkdir etc
+cp -a /etc/. etc 2>/dev/null
+mount -t tmpfs tmpfs /run
+mkdir -p /run/systemd/resolve
+echo "nameserver 203.0.113.53" >/run/systemd/resolve/stub-resolv.conf
+umount /etc/resolv.conf
+ln -sf ../run/systemd/resolve/stub-resolv.conf etc/resolv.conf
+mount --bind etc /etc
+exec "$0" run --json --backend native -p "$1" --allow-network=ok.test -- sh -c "
+curl -sS http://ok.test/ && ! curl -sS http://other.test/ 2>/dev/null && cat /etc/resolv.conf"' "$CORDON" "$profile"
+		assert_json '.exit_code == 0 and (.stdout | startswith("hello\nnameserver 127.0.0.1\n"))'
+		assert_json '[.violations[].object] == ["other.test"]'
+		run -0 sort -u "$LAB/asked"
+		assert_output ok.test
+	done
+}

@@ -252,3 +252,48 @@ Test(dns, which_records_are_taken)
 	out[7] = 255;
 	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.n == 0, "fewer than said");
 }
+
+Test(dns, what_was_cut_off_is_told)
+{
+	uint8_t asked[DNS_QUERY_MAX], out[1024];
+	struct dns_addresses found;
+	size_t n = dns_write_query(7, "one.example", DNS_A, asked);
+	size_t m = answer_with(asked, n, DNS_A, "\1\2\3\4", 4, out);
+
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && !found.cut);
+	out[2] |= 2;
+	cr_assert(dns_read_addresses(out, m, asked, n, &found) && found.cut && found.n == 1);
+}
+
+Test(dns, a_question_without_extension_is_the_same_question)
+{
+	uint8_t asked[DNS_QUERY_MAX];
+	struct dns_query with, without;
+	size_t n = dns_write_query(7, "one.example", DNS_A, asked), m;
+
+	cr_assert(dns_read_query(asked, n, &with));
+	m = dns_simplify_query(asked, n);
+	cr_assert(dns_read_query(asked, m, &without));
+	cr_assert_eq(without.question_end, m, "nothing is behind it");
+	cr_assert_eq(asked[11], 0);
+	cr_assert_str_eq(without.name, with.name);
+}
+
+Test(dns, who_did_not_understand_need_not_repeat)
+{
+	static const uint8_t error[12] = { 0, 7, 0x81, 0x80 | DNS_FORMAT_ERROR };
+	uint8_t asked[DNS_QUERY_MAX], other[12];
+	struct dns_addresses found;
+	size_t n = dns_write_query(7, "one.example", DNS_A, asked);
+
+	cr_assert(dns_read_addresses(error, sizeof(error), asked, n, &found));
+	cr_assert_eq(found.code, DNS_FORMAT_ERROR);
+	cr_assert_eq(found.n, 0);
+	memcpy(other, error, sizeof(other));
+	other[3] = 0x80 | DNS_NO_NAME;
+	cr_assert_not(dns_read_addresses(other, sizeof(other), asked, n, &found), "no such name");
+	memcpy(other, error, sizeof(other));
+	other[1] = 8;
+	cr_assert_not(dns_read_addresses(other, sizeof(other), asked, n, &found), "another number");
+	cr_assert_not(dns_read_addresses(error, 11, asked, n, &found), "less than a header");
+}

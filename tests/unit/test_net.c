@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses that no name may lead to, addresses that stand for names, resolver files. */
 #include <criterion/criterion.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,16 +192,29 @@ Test(relay_config, name_servers)
 	relay_read_servers(STR("# nameserver 192.0.2.9\n"
 			       "search example.com\n"
 			       "nameserver\t192.0.2.1 # first\n"
-			       "nameserver fe80::1%eth0\n"
+			       "nameserver fe80::1%no-such-device\n"
+			       "nameserver fe80::1%\n"
+			       "nameserver fe80::1%0\n"
 			       "nameserver 2001:db8::1\r\n"
 			       "nameservers 192.0.2.8\n"
 			       "nameserver 192.0.2.2\n"
 			       "nameserver 192.0.2.3"),
 			   &c);
 	cr_assert_eq(c.n_servers, 3);
-	cr_assert_arr_eq(c.servers[0] + 12, "\xc0\0\2\1", 4);
-	cr_assert_arr_eq(c.servers[1], "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\1", 16);
-	cr_assert_arr_eq(c.servers[2] + 12, "\xc0\0\2\2", 4);
+	cr_assert_arr_eq(c.servers[0].address + 12, "\xc0\0\2\1", 4);
+	cr_assert_arr_eq(c.servers[1].address, "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+	cr_assert_arr_eq(c.servers[2].address + 12, "\xc0\0\2\2", 4);
+}
+
+Test(relay_config, a_name_server_of_the_link)
+{
+	struct relay_config c = { 0 };
+
+	relay_read_servers(STR("nameserver fe80::1%lo\nnameserver fe80::2%7 # by number\n"), &c);
+	cr_assert_eq(c.n_servers, 2);
+	cr_assert_eq(c.servers[0].device, if_nametoindex("lo"));
+	cr_assert_arr_eq(c.servers[0].address, "\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+	cr_assert_eq(c.servers[1].device, 7);
 }
 
 Test(relay_config, known_hosts)
