@@ -270,6 +270,23 @@ static void guard_name(struct tree *t, const struct spot *p, const struct decisi
 		op->rule = d->data_rule;
 }
 
+/* How somebody makes what is not there. */
+static int hint_to_make(struct compiler *c, struct str path)
+{
+	const struct world *world = c->in->world;
+	const char *parent = arena_dup(c->arena, path_parent(path));
+	struct cordon_error ignored;
+	struct str real;
+	struct node node;
+	bool bare = parent && world &&
+		    world->resolve(world, c->arena, str_of(parent), &real, &node, &ignored) == 0 &&
+		    node.type == NODE_ABSENT;
+
+	return err_hint(c->err, "create it first: %s%s%stouch '%.*s', or mkdir -p for a directory",
+			bare ? "mkdir -p '" : "", bare ? parent : "", bare ? "' && " : "",
+			STR_ARG(path));
+}
+
 /* A path that does not exist: nothing to mount. Where the verdict is lower than what
  * is around it, the name has to be guarded; where it is higher, a rule somebody wrote
  * would silently do nothing. */
@@ -294,8 +311,7 @@ static int place_absent(struct tree *t, const struct spot *p, const struct decis
 	origin_error(c->err, CORDON_E_PATH, "compile", &p->rule->origin,
 		     "'%s' does not exist, so it cannot be made %s", p->rule->spelled.p,
 		     d->data == ACCESS_WRITE ? "writable" : "readable");
-	return err_hint(c->err, "create it first: touch '%s', or mkdir -p for a directory",
-			p->path.p);
+	return hint_to_make(c, p->path);
 }
 
 /* The rule for the real path follows the one that was spelled through a link. */

@@ -430,74 +430,6 @@ enum net_mode policy_net_mode(const struct policy *policy)
 	return mode;
 }
 
-static bool net_covers(const struct net *net, const struct host *host)
-{
-	if (!net->set || net->mode == NET_ON)
-		return true;
-	vec_each(h, &net->hosts)
-		if (net->mode == NET_LIST && host_covers(&h->host, host))
-			return true;
-	return false;
-}
-
-/* Is the pattern allowed as a whole, and not listed yet? */
-static bool host_is_kept(const struct policy *p, const struct host *host)
-{
-	if (policy_denies_host(p, host))
-		return false;
-	vec_each(h, &p->hosts)
-		if (host_covers(&h->host, host))
-			return false;
-	vec_each(o, &p->narrowing)
-		if (!net_covers(&(*o)->settings.net, host))
-			return false;
-	return net_covers(&p->trusted.net, host);
-}
-
-static int keep_hosts(struct builder *b, const struct net *from)
-{
-	vec_each(h, &from->hosts) {
-		struct net_host *slot;
-
-		if (!host_is_kept(b->policy, &h->host))
-			continue;
-		slot = vec_push(&b->policy->hosts, b->arena);
-		if (!slot)
-			return err_nomem(b->err, "policy");
-		*slot = *h;
-	}
-	return 0;
-}
-
-static int deny_hosts(struct builder *b)
-{
-	vec_each(s, &b->policy->effective_lists[KEY_DENY_HOSTS].items) {
-		struct net_host *slot = vec_push(&b->policy->denied, b->arena);
-		int r;
-
-		if (!slot)
-			return err_nomem(b->err, "policy");
-		r = host_parse(s->text, &slot->host, b->err);
-		if (r < 0)
-			return r;
-		slot->origin = s->origin;
-	}
-	return 0;
-}
-
-/* The patterns that somebody lists and nobody refuses. */
-static int list_hosts(struct builder *b)
-{
-	int r = 0;
-
-	if (policy_net_mode(b->policy) == NET_LIST)
-		r = keep_hosts(b, &b->policy->trusted.net);
-	vec_each(o, &b->policy->narrowing)
-		if (r == 0 && policy_net_mode(b->policy) == NET_LIST)
-			r = keep_hosts(b, &(*o)->settings.net);
-	return r;
-}
-
 /* Nobody but the system's administrator may lift what he locked, so with locked rules
  * there is no running without confinement. */
 static int hold_locked(struct builder *b)
@@ -543,9 +475,9 @@ int policy_build(struct arena *a, const struct policy_input *in, struct policy *
 	if (r == 0)
 		r = narrow_all(&b);
 	if (r == 0)
-		r = deny_hosts(&b);
+		r = build_denied_hosts(&b);
 	if (r == 0)
-		r = list_hosts(&b);
+		r = build_hosts(&b);
 	if (r == 0)
 		r = add_private_places(&b);
 	if (r == 0)

@@ -19,5 +19,8 @@ int build_collect_layers(struct builder *b);
 int build_aliases(struct builder *b);
 /* Finds the directories that compare names folded; after all rules are there. */
 int build_folding(struct builder *b);
+/* The hosts that nothing may reach, and then those that are listed. */
+int build_denied_hosts(struct builder *b);
+int build_hosts(struct builder *b);
 
 #endif

@@ -64,6 +64,10 @@ static int parse_name(struct str text, struct str whole, struct host *h, struct 
 		text.n--;
 	if (!text.n || text.n > HOST_NAME_MAX_BYTES)
 		return refuse(whole, err, "a name has 1 to %d bytes", HOST_NAME_MAX_BYTES);
+	if (str_eq(text, STR("*")))
+		return refuse(whole, err,
+			      "'*' stands before a name only, as in *.example.com; --allow-network "
+			      "alone (network = \"on\") opens everything");
 	for (size_t i = 0; i < text.n; i++)
 		h->name[i] = text.p[i] >= 'A' && text.p[i] <= 'Z' ? text.p[i] | 0x20 : text.p[i];
 	h->name_length = (uint8_t)text.n;

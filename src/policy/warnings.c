@@ -133,6 +133,22 @@ static const struct rule *tie_of(const struct policy *p, const struct rule *writ
 	return read->flags & write->flags & RULE_ALIAS ? NULL : read;
 }
 
+/* The rules are as they should be, and the workdir is where another of them is. */
+static int warn_shown_workdir(struct policy *p, const struct rule *read, struct cordon_error *err)
+{
+	autobuf struct buf text = buf_make(16384);
+
+	buf_adds(&text, "the workdir is ");
+	buf_add_escaped(&text, p->places.workdir);
+	buf_adds(&text, ", which as such is not made writable: the profile has read ");
+	buf_add_escaped(&text, read->spelled);
+	buf_adds(&text, " [");
+	origin_print(&text, &read->origin);
+	buf_adds(&text, "], and of both on one path reading holds; choose a "
+			"directory below it");
+	return warn(p, text.failed ? NULL : arena_dup(p->arena, buf_str(&text)), err);
+}
+
 static int warn_tie(struct policy *p, const struct rule *write, struct cordon_error *err)
 {
 	const struct rule *read = tie_of(p, write);
@@ -140,6 +156,9 @@ static int warn_tie(struct policy *p, const struct rule *write, struct cordon_er
 
 	if (!read)
 		return 0;
+	if (write->origin.source == SOURCE_PROFILE && str_eq(write->path, p->places.workdir) &&
+	    !str_eq(write->spelled, read->spelled) && str_starts(write->spelled, STR("{")))
+		return warn_shown_workdir(p, read, err);
 	origin_print(&text, &write->origin);
 	buf_adds(&text, ": write ");
 	buf_add_escaped(&text, write->spelled);

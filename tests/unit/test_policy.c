@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/policy.h"
@@ -366,6 +367,56 @@ Test(policy, net_mode)
 	cr_assert_eq(policy_net_mode(built()), NET_OFF);
 	with(SOURCE_PROJECT, "[sandbox]\nread = []\n");
 	cr_assert_eq(policy_net_mode(built()), NET_LIST);
+}
+
+/* The hosts that the built policy lists, with blanks between them. */
+static const char *listed(void)
+{
+	static char text[1000];
+	struct buf b = buf_make(sizeof(text));
+	const struct policy *p = built();
+
+	vec_each(h, &p->hosts) {
+		buf_adds(&b, b.n ? " " : "");
+		host_print(&b, &h->host);
+	}
+	snprintf(text, sizeof(text), "%s", b.p ? b.p : "");
+	buf_free(&b);
+	return text;
+}
+
+Test(policy, hosts_are_listed_once)
+{
+	static const struct {
+		const char *list, *kept;
+	} rows[] = {
+		{ "\"b.com\", \"a.com\", \"B.com.\"", "b.com a.com" },
+		{ "\"a.com:80\", \"a.com:443\", \"a.com:80\"", "a.com:80 a.com:443" },
+		{ "\"a.com\", \"a.com:80\"", "a.com" },
+		{ "\"a.com:80\", \"a.com\", \"a.com:443\"", "a.com:80 a.com" },
+		{ "\"*.a.com\", \"a.com\", \"x.a.com\", \"x.y.a.com:1\"", "*.a.com a.com" },
+		{ "\"*.a.com\", \"*.y.a.com\", \"*.com.a\", \"xa.com\"", "*.a.com *.com.a xa.com" },
+		{ "\"*.y.a.com\", \"*.a.com:1\", \"z.a.com\"", "*.y.a.com *.a.com:1 z.a.com" },
+		{ "\"10.0.0.0/8\", \"10.1.1.1\", \"10.0.0.0/9:1\", \"11.0.0.1\"",
+		  "10.0.0.0/8 11.0.0.1" },
+		{ "\"2001:db8::1\", \"2001:db8:0::1\", \"::/0\", \"1.2.3.4\"",
+		  "2001:db8::1 ::/0 1.2.3.4" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[300];
+
+		snprintf(text, sizeof(text), "[sandbox]\nnetwork = [%s]\n", rows[i].list);
+		with(SOURCE_USER, text);
+		cr_expect_str_eq(listed(), rows[i].kept);
+	}
+	with(SOURCE_USER, "[sandbox]\nnetwork = [\"*.a.com\", \"b.com:80\", \"d.com\"]\n");
+	with(SOURCE_PROJECT,
+	     "[sandbox]\nnetwork = [\"x.a.com\", \"b.com\", \"c.com\", \"x.a.com\"]\n");
+	cr_expect_str_eq(listed(), "b.com:80 x.a.com", "what both allow");
+	in.project = NULL;
+	with_flag("--deny-host", "d.com");
+	cr_expect_str_eq(listed(), "*.a.com b.com:80");
 }
 
 /* --- decisions name their rule ---------------------------------------------------------- */
