@@ -12,8 +12,8 @@
 #include "base/fd.h"
 
 #define NS ((int64_t)1000000000)
-/* So much time of a processor is more than one call takes. */
-#define CALL_RUNS (NS / 5)
+/* Calls that follow one another so closely are hardly told apart: their times need not be. */
+#define CLOSELY (NS / 2000)
 /* With room for what is added to it. */
 #define NEVER (INT64_MAX / 2)
 
@@ -22,15 +22,6 @@ int64_t inflight_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * NS + t.tv_nsec;
-}
-
-/* Times of files come from a clock that ticks slowly; this is never later than they are. */
-static int64_t now_of_files(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME_COARSE, &t);
 	return t.tv_sec * NS + t.tv_nsec;
 }
 
@@ -65,13 +56,38 @@ static void add_span(struct inflight *f, enum inflight_kind kind, int64_t from, 
 	at[(*n)++] = (struct inflight_span){ from, to };
 }
 
+/* Where it is, or would be: there always is a free place. */
+static size_t place_of(const struct inflight_maker *makers, pid_t tid)
+{
+	size_t i = (size_t)tid & (INFLIGHT_MAKERS - 1);
+
+	while (makers[i].tid && makers[i].tid != tid)
+		i = (i + 1) & (INFLIGHT_MAKERS - 1);
+	return i;
+}
+
+static void note_maker(struct inflight *f, pid_t tid, int64_t when)
+{
+	struct inflight_maker *m = &f->makers[place_of(f->makers, tid)];
+
+	if (!m->tid && f->n_makers == INFLIGHT_MAKERS / 2) {
+		f->crowded = true;
+		return;
+	}
+	f->n_makers += !m->tid;
+	m->tid = tid;
+	m->last = when > m->last ? when : m->last;
+}
+
 static void close_call(struct inflight *f, size_t i, int64_t end)
 {
 	add_span(f, f->open[i].kind, f->open[i].from, end);
+	note_maker(f, f->open[i].tid, end);
 	f->open[i] = f->open[--f->n_open];
+	f->ended = true;
 }
 
-static struct inflight_call *open_of(struct inflight *f, pid_t tid)
+static const struct inflight_call *open_of(const struct inflight *f, pid_t tid)
 {
 	for (size_t i = 0; i < f->n_open; i++)
 		if (f->open[i].tid == tid)
@@ -94,9 +110,15 @@ static void make_room(struct inflight *f)
 
 void inflight_add(struct inflight *f, pid_t tid, int nr, enum inflight_kind kind)
 {
+	int64_t now = inflight_now();
+	bool closely = now >= f->went_on && now - f->went_on < CLOSELY;
+	int64_t from = closely ? file_clock_now(&f->clock) : file_clock_step(&f->clock);
+
 	inflight_over(f, tid);
 	make_room(f);
-	f->open[f->n_open++] = (struct inflight_call){ tid, nr, kind, now_of_files(), 0 };
+	f->open[f->n_open++] = (struct inflight_call){ tid, nr, kind, from };
+	note_maker(f, tid, now);
+	f->went_on = now;
 }
 
 void inflight_over(struct inflight *f, pid_t tid)
@@ -107,9 +129,15 @@ void inflight_over(struct inflight *f, pid_t tid)
 		close_call(f, (size_t)(c - f->open), inflight_now());
 }
 
-enum whereabouts { IN_CALL, NOT_IN_CALL, NOT_KNOWN };
+int64_t inflight_since(const struct inflight *f)
+{
+	return inflight_now() - f->went_on;
+}
 
-static enum whereabouts whereabouts(const struct inflight_call *c)
+/* Seen in another call, or gone. Of one that is running the kernel does not say where it runs, and
+ * the time that it took proves nothing: an attacker makes a call last (a rename that has to forget
+ * a million names first). So it stays in its call until it is seen elsewhere. */
+static bool has_left(const struct inflight_call *c)
 {
 	autoclose int fd = -1;
 	char text[128];
@@ -120,50 +148,69 @@ static enum whereabouts whereabouts(const struct inflight_call *c)
 	if (fd < 0) {
 		/* Not being allowed to read it says nothing. */
 		snprintf(text, sizeof(text), "/proc/%d", (int)c->tid);
-		return access(text, F_OK) < 0 ? NOT_IN_CALL : NOT_KNOWN;
+		return access(text, F_OK) < 0;
 	}
 	n = read(fd, text, sizeof(text) - 1);
 	if (n <= 0 || text[0] < '0' || text[0] > '9')
-		return NOT_KNOWN;
+		return false;
 	text[n] = '\0';
-	return strtol(text, NULL, 10) == c->nr ? IN_CALL : NOT_IN_CALL;
-}
-
-/* Nanoseconds on a processor; 0: not known. */
-static int64_t has_run(pid_t tid)
-{
-	autoclose int fd = -1;
-	char text[64];
-	ssize_t n;
-
-	snprintf(text, sizeof(text), "/proc/%d/schedstat", (int)tid);
-	fd = open(text, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	return strtoll(text, NULL, 10);
-}
-
-/* By its own time: one that gets no processor stays in its call, however long that is. */
-static bool ran_on(struct inflight_call *c)
-{
-	int64_t now = has_run(c->tid);
-
-	if (!c->had_run)
-		c->had_run = now;
-	return c->had_run && now > c->had_run + CALL_RUNS;
+	return strtol(text, NULL, 10) != c->nr;
 }
 
 void inflight_settle(struct inflight *f)
 {
-	int64_t now = inflight_now();
-
 	for (size_t i = f->n_open; i-- > 0;) {
-		enum whereabouts w = whereabouts(&f->open[i]);
+		if (has_left(&f->open[i]))
+			close_call(f, i, inflight_now());
+	}
+	/* What is made from here on is younger than the end of those that are over. */
+	if (f->ended)
+		file_clock_step(&f->clock);
+	f->ended = false;
+}
 
-		if (w == NOT_IN_CALL || (w == NOT_KNOWN && ran_on(&f->open[i])))
-			close_call(f, i, now);
+void inflight_end(struct inflight *f)
+{
+	file_clock_close(&f->clock);
+}
+
+static void forget_makers(struct inflight *f, int64_t until)
+{
+	struct inflight_maker kept[INFLIGHT_MAKERS] = { 0 };
+
+	if (f->crowded && !f->n_open && f->went_on <= until)
+		f->crowded = false;
+	if (!f->n_makers)
+		return;
+	f->n_makers = 0;
+	for (size_t i = 0; i < INFLIGHT_MAKERS; i++) {
+		const struct inflight_maker *m = &f->makers[i];
+
+		if (!m->tid || (m->last <= until && !open_of(f, m->tid)))
+			continue;
+		kept[place_of(kept, m->tid)] = *m;
+		f->n_makers++;
+	}
+	memcpy(f->makers, kept, sizeof(kept));
+}
+
+bool inflight_was_by(const struct inflight *f, pid_t tid)
+{
+	return f->crowded || open_of(f, tid) ||
+	       f->makers[place_of(f->makers, tid)].tid == tid;
+}
+
+void inflight_forget(struct inflight *f, int64_t until)
+{
+	forget_makers(f, until);
+	for (size_t kind = 0; kind < INFLIGHT_KINDS; kind++) {
+		struct inflight_span *at = f->over[kind].at;
+		size_t n = 0;
+
+		for (size_t i = 0; i < f->over[kind].n; i++)
+			if (at[i].to > until)
+				at[n++] = at[i];
+		f->over[kind].n = n;
 	}
 }
 

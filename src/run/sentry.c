@@ -13,11 +13,15 @@
 
 #define LOOK_MS 20
 #define LAST_LOOK_MS 2000
-/* How soon it is asked whether a call is over: until then whatever appears may be its doing. */
-#define SETTLE_MS 1
+/* How soon it is asked whether a call is over: until then whatever appears may be its doing. Not
+ * while one follows the other, and not all the time. */
+#define SETTLE_US 100
+#define SETTLE_AGAIN_US 500
 /* What times of files may differ by: those of a server, and those kept in two seconds. */
 #define OTHER_CLOCK ((int64_t)20000000)
 #define WHOLE_SECONDS ((int64_t)2000000000)
+/* What a clock that is not moved shows may stay the same for so long. */
+#define TICK ((int64_t)10000000)
 #define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* --- one object ----------------------------------------------------------------- */
@@ -59,6 +63,33 @@ static bool same(const struct sentry_id *a, const struct sentry_id *b)
 	       a->born == b->born;
 }
 
+/* Elsewhere, as on tmpfs, what is written through a mapping changes no time. */
+static bool tells_writes(int dir)
+{
+	struct statfs fs;
+
+	if (fstatfs(dir, &fs) < 0)
+		return false;
+	return fs.f_type == 0xef53 /* ext4 */ || fs.f_type == 0x58465342 /* xfs */ ||
+	       (uint32_t)fs.f_type == 0x9123683e /* btrfs */;
+}
+
+static bool is_born(const struct statx *st)
+{
+	return st->stx_mask & STATX_BTIME;
+}
+
+/* Can a call have opened the file for writing, or given it another name to be opened by? */
+static bool got_hold(const struct sentry *s, int64_t after, int64_t from, int64_t to, int64_t slack)
+{
+	static const enum inflight_kind kinds[] = { INFLIGHT_FILE, INFLIGHT_OPEN, INFLIGHT_MOVE };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (inflight_during(&s->inflight, kinds[i], after, from, to, slack))
+			return true;
+	return false;
+}
+
 /* Nobody can set back when an object was made, nor when it was changed last: moving or
  * linking it changes it, after it was made. A file system that does not tell the first leaves
  * the second. */
@@ -67,16 +98,17 @@ static bool made_inside(const struct sentry *s, const struct sentry_place *p, in
 {
 	const struct inflight *f = &s->inflight;
 	int64_t changed = time_of(&st->stx_ctime), fine = p->fine_at, slack = slack_of(dir, st);
-	bool dated = st->stx_mask & STATX_BTIME;
-	int64_t born = dated ? time_of(&st->stx_btime) : fine;
-	int64_t to = dated ? born : changed;
+	int64_t born = is_born(st) ? time_of(&st->stx_btime) : fine;
+	int64_t to = is_born(st) ? born : changed;
+	int64_t written = tells_writes(dir) ? changed : INT64_MAX / 2;
 
 	if (inflight_during(f, INFLIGHT_MOVE, fine, born > fine ? born : fine, changed, slack))
 		return true;
 	if (S_ISDIR(st->stx_mode))
 		return inflight_during(f, INFLIGHT_DIR, fine, born, to, slack);
+	/* Whoever has opened it changes it in no call that is seen. */
 	return inflight_during(f, INFLIGHT_NODE, fine, born, to, slack) ||
-	       (S_ISREG(st->stx_mode) && inflight_during(f, INFLIGHT_FILE, fine, born, to, slack));
+	       (S_ISREG(st->stx_mode) && got_hold(s, fine, born, written, slack));
 }
 
 /* --- one place ------------------------------------------------------------------ */
@@ -165,28 +197,73 @@ static bool moved_with(const struct sentry *s, const struct sentry_place *p,
 	return false;
 }
 
-/* Something that should not be there. What could not be taken is tried again, and is one
- * violation. */
-static void seize(struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
-		  const struct statx *st)
-{
-	struct sentry_id id = id_of(st);
-	bool again = p->stuck && same(&id, &p->prey);
-	int r;
+/* --- what is left --------------------------------------------------------------- */
 
-	if (!again && !made_inside(s, p, dir->fd, st) && !moved_with(s, p, dir)) {
-		p->known = p->told = s->foreign = true;
-		p->left = id;
-		return;
-	}
-	r = take(s, p, dir);
-	if (r == -ENOENT)
-		return;
-	p->stuck = r < 0;
-	p->prey = id;
-	p->why = -r;
-	if (!again)
-		s->caught(s->data, str_of(p->path), p->rule);
+/* By what others made and opened alone. Another name is not seen, nor who opened it by that, and
+ * of a directory not what is in it. */
+static bool is_of_others(struct sentry *s, const struct sentry_place *p, struct sentry_place *dir,
+			 const struct statx *st, bool changed)
+{
+	int64_t from = is_born(st) ? time_of(&st->stx_btime) : p->fine_at;
+	struct sentry_id id = id_of(st), now;
+	struct statx again;
+
+	if (!S_ISREG(st->stx_mode) || st->stx_nlink != 1 || (changed && p->elsewhere) ||
+	    inflight_during(&s->inflight, INFLIGHT_MOVE, p->fine_at, from, time_of(&st->stx_ctime),
+			    slack_of(dir->fd, st)) ||
+	    !witness_saw_others(&s->witness, dir->fd, p->name, changed) ||
+	    stat_in(dir, p->name, &again) < 0)
+		return false;
+	/* It was asked of what had that name then. */
+	now = id_of(&again);
+	return same(&id, &now) && time_of(&again.stx_ctime) == time_of(&st->stx_ctime);
+}
+
+/* By how much the time of a file may differ from that of a later one, or of a later change, without
+ * being told apart. From Linux 6.13 on each change of what was looked at has a time of its own. */
+static int64_t blur(const struct sentry *s, int dir, const struct statx *st)
+{
+	const struct file_clock *c = &s->inflight.clock;
+	int64_t slack = slack_of(dir, st);
+
+	return slack == 0 && c->began && c->fd >= 0 ? 0 : slack + TICK;
+}
+
+static bool shows_changes(const struct sentry *s, int dir, const struct statx *st)
+{
+	int64_t b = blur(s, dir, st);
+
+	return tells_writes(dir) && (b == 0 || time_of(&st->stx_ctime) + b < s->looks);
+}
+
+/* Before it is fine: of calls that were over at the last look nothing is known any more. */
+static void leave(struct sentry *s, struct sentry_place *p, int dir, const struct statx *st)
+{
+	int64_t born = is_born(st) ? time_of(&st->stx_btime) : 0;
+
+	p->left = id_of(st);
+	p->known = true;
+	p->changed = time_of(&st->stx_ctime);
+	p->shows = shows_changes(s, dir, st);
+	p->elsewhere = born < p->fine_files + blur(s, dir, st);
+	p->in_reach = (p->elsewhere && s->opens) ||
+		      got_hold(s, p->fine_at, born, INT64_MAX / 2, slack_of(dir, st));
+}
+
+/* Is what is left still what it was, as far as the command goes? */
+static bool is_untouched(struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
+			 const struct statx *st)
+{
+	bool changed = time_of(&st->stx_ctime) != p->changed || !p->shows;
+
+	if (!p->guarded || !S_ISREG(st->stx_mode))
+		return true;
+	p->in_reach |= got_hold(s, p->fine_at, p->fine_at, INT64_MAX / 2, slack_of(dir->fd, st));
+	if (changed && p->in_reach && !is_of_others(s, p, dir, st, true))
+		return false;
+	p->changed = time_of(&st->stx_ctime);
+	p->shows = shows_changes(s, dir->fd, st);
+	return true;
 }
 
 static void fine(const struct sentry *s, struct sentry_place *p)
@@ -194,6 +271,42 @@ static void fine(const struct sentry *s, struct sentry_place *p)
 	p->stuck = false;
 	p->why = 0;
 	p->fine_at = s->looks;
+	p->fine_files = s->looks_files;
+}
+
+/* What could not be taken is tried again, and is one violation. */
+static void take_away(struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
+		      const struct sentry_id *id)
+{
+	bool again = p->stuck && same(id, &p->prey);
+	int r = take(s, p, dir);
+
+	if (r == -ENOENT)
+		return;
+	if (p->known && same(id, &p->left))
+		p->known = p->told = false;
+	p->stuck = r < 0;
+	p->prey = *id;
+	p->why = -r;
+	if (!again)
+		s->caught(s->data, str_of(p->path), p->rule);
+}
+
+/* Something that should not be there. */
+static void seize(struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
+		  const struct statx *st)
+{
+	struct sentry_id id = id_of(st);
+	bool again = p->stuck && same(&id, &p->prey);
+
+	if (again || moved_with(s, p, dir) ||
+	    (!is_of_others(s, p, dir, st, false) && made_inside(s, p, dir->fd, st))) {
+		take_away(s, p, dir, &id);
+		return;
+	}
+	p->told = s->foreign = true;
+	leave(s, p, dir->fd, st);
+	fine(s, p);
 }
 
 /* Which directory that is, is asked of the one that was opened. */
@@ -212,7 +325,7 @@ static void recognise(const struct sentry *s, struct sentry_place *p)
 	p->here = id;
 }
 
-static void enter(const struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
+static void enter(struct sentry *s, struct sentry_place *p, struct sentry_place *dir,
 		  const struct statx *st)
 {
 	if (!p->leads || !S_ISDIR(st->stx_mode))
@@ -223,12 +336,15 @@ static void enter(const struct sentry *s, struct sentry_place *p, struct sentry_
 		p->why = errno;
 	else
 		recognise(s, p);
+	if (p->fd >= 0 && p->holds)
+		witness_watch(&s->witness, p->fd);
 }
 
 static void look_at(struct sentry *s, struct sentry_place *p, struct sentry_place *dir)
 {
 	struct sentry_id id;
 	struct statx st;
+	bool left;
 	int r = stat_in(dir, p->name, &st);
 
 	if (r == -ENOENT || r == -ENOTDIR) {
@@ -238,12 +354,15 @@ static void look_at(struct sentry *s, struct sentry_place *p, struct sentry_plac
 		p->why = p->blind ? 0 : -r;
 	} else {
 		id = id_of(&st);
-		if (!(p->known && same(&id, &p->left)) && (p->guarded || !S_ISDIR(st.stx_mode))) {
+		left = p->known && same(&id, &p->left);
+		if (left && !is_untouched(s, p, dir, &st)) {
+			take_away(s, p, dir, &id);
+		} else if (!left && (p->guarded || !S_ISDIR(st.stx_mode))) {
 			seize(s, p, dir, &st);
-			return;
+		} else {
+			fine(s, p);
+			enter(s, p, dir, &st);
 		}
-		fine(s, p);
-		enter(s, p, dir, &st);
 	}
 }
 
@@ -257,8 +376,21 @@ static void first_look_at(struct sentry *s, struct sentry_place *p, struct sentr
 	p->blind = r < 0 && r != -ENOENT && r != -ENOTDIR;
 	if (!p->known)
 		return;
-	p->left = id_of(&st);
+	leave(s, p, dir->fd, &st);
+	/* Nothing was opened for writing yet. */
+	p->in_reach = false;
 	enter(s, p, dir, &st);
+}
+
+/* Of calls that were over when nothing was wrong anywhere nothing is asked any more. */
+static void forget(struct sentry *s)
+{
+	int64_t fine_at = INT64_MAX;
+
+	for (size_t i = 1; i < s->places.n; i++)
+		if (s->places.at[i].fine_at < fine_at)
+			fine_at = s->places.at[i].fine_at;
+	inflight_forget(&s->inflight, fine_at);
 }
 
 /* --- all of them ---------------------------------------------------------------- */
@@ -270,7 +402,10 @@ static void look(struct sentry *s,
 
 	if (!s->places.n)
 		return;
+	s->looks_files = file_clock_step(&s->inflight.clock);
 	s->looks = inflight_now();
+	/* Before it is forgotten who was at work. */
+	witness_listen(&s->witness);
 	all[0].fd = open("/", DIR_FLAGS);
 	all[0].why = all[0].fd < 0 ? errno : 0;
 	all[0].unseen = all[0].fd < 0;
@@ -292,6 +427,7 @@ static void look(struct sentry *s,
 		all[i].opened_up = false;
 		fd_close(&all[i].fd);
 	}
+	forget(s);
 }
 
 /* A call that went on may take its time: the looks become rare, but do not end at once. */
@@ -300,6 +436,7 @@ static void look_again(void *data)
 	struct sentry *s = data;
 
 	inflight_settle(&s->inflight);
+	witness_begin(&s->witness);
 	look(s, look_at);
 	s->pause *= 2;
 	if (s->pause > LAST_LOOK_MS && s->inflight.n_open)
@@ -312,10 +449,25 @@ static void settle(void *data)
 {
 	struct sentry *s = data;
 
+	if (inflight_since(&s->inflight) < (int64_t)SETTLE_US * 1000) {
+		loop_set_timer_us(s->loop, &s->settler, SETTLE_US);
+		return;
+	}
 	inflight_settle(&s->inflight);
+	s->settled = inflight_now();
 	s->patience *= 2;
-	if (s->inflight.n_open && s->patience < LOOK_MS)
-		loop_set_timer(s->loop, &s->settler, s->patience);
+	if (s->inflight.n_open && s->patience < LOOK_MS * 1000)
+		loop_set_timer_us(s->loop, &s->settler, s->patience);
+}
+
+static void settle_soon(struct sentry *s)
+{
+	int64_t since = (inflight_now() - s->settled) / 1000;
+	bool lately = since >= 0 && since < SETTLE_AGAIN_US - SETTLE_US;
+
+	s->patience = SETTLE_US;
+	loop_set_timer_us(s->loop, &s->settler,
+			  lately ? (uint64_t)(SETTLE_AGAIN_US - since) : SETTLE_US);
 }
 
 void sentry_saw(struct sentry *s, pid_t tid, int nr, enum inflight_kind kind)
@@ -323,10 +475,10 @@ void sentry_saw(struct sentry *s, pid_t tid, int nr, enum inflight_kind kind)
 	if (!s->began)
 		look(s, first_look_at);
 	s->began = true;
+	s->opens |= kind != INFLIGHT_DIR && kind != INFLIGHT_NODE;
 	inflight_add(&s->inflight, tid, nr, kind);
-	s->patience = SETTLE_MS;
 	if (!s->settler.set)
-		loop_set_timer(s->loop, &s->settler, s->patience);
+		settle_soon(s);
 	if (s->pause == LOOK_MS && s->timer.set)
 		return;
 	s->pause = LOOK_MS;
@@ -370,8 +522,26 @@ static int add_name(struct sentry *s, struct arena *a, const struct op *op)
 	if (at == SIZE_MAX)
 		return -1;
 	s->places.at[at].guarded = true;
+	s->places.at[s->places.at[at].above].holds = true;
 	s->places.at[at].rule = op->rule;
 	return 0;
+}
+
+static const char *guarded_name(void *data, const char *name)
+{
+	const struct sentry *s = data;
+
+	vec_each(p, &s->places)
+		if (p->guarded && strcmp(p->name, name) == 0)
+			return p->name;
+	return NULL;
+}
+
+static bool may_be_ours(void *data, pid_t tid)
+{
+	const struct sentry *s = data;
+
+	return inflight_was_by(&s->inflight, tid);
 }
 
 int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const struct plan *plan,
@@ -379,6 +549,9 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 {
 	s->loop = loop;
 	s->arena = a;
+	s->witness.knows = guarded_name;
+	s->witness.ours = may_be_ours;
+	s->witness.data = s;
 	s->timer = (struct loop_timer){ .fired = look_again, .data = s };
 	s->settler = (struct loop_timer){ .fired = settle, .data = s };
 	vec_each(op, &plan->ops)
@@ -412,6 +585,8 @@ void sentry_end(struct sentry *s)
 		look(s, look_at);
 		tell(s);
 	}
+	inflight_end(&s->inflight);
+	witness_end(&s->witness);
 	quarantine_release(&s->quarantine);
 	s->loop = NULL;
 }

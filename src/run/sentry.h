@@ -9,10 +9,17 @@
  * closing it waits for the kernel longer than most runs take (8 to 20 ms).
  *
  * What is left alone, and told: what no call from inside can have put there - one of its
- * kind that was under way when it was made (inflight.h). What was there at the start is
- * left alone as long as it is the same object. Names are looked at in the directory
- * itself, without following a link; a directory whose owner has no rights is given them
- * for that long.
+ * kind that was under way when it was made (inflight.h), nor, if it is a file, one that opens
+ * files for writing until it was changed last. As root it is known who made a file, and who
+ * opened it (witness.h): what others alone put there and opened is left, whatever was under
+ * way. What was there at the start is left alone as long as it is the same object.
+ *
+ * A file that is left is not read-only inside. If it is changed and a call from inside can have
+ * opened it, whenever that was, it is the command's. What is in a directory that is left is not
+ * looked at.
+ *
+ * Names are looked at in the directory itself, without following a link; a directory whose
+ * owner has no rights is given them for that long.
  */
 #ifndef CORDON_RUN_SENTRY_H
 #define CORDON_RUN_SENTRY_H
@@ -23,6 +30,7 @@
 #include "plan/plan.h"
 #include "run/inflight.h"
 #include "run/quarantine.h"
+#include "run/witness.h"
 
 /* What is taken beyond either of these keeps its other name, and is counted. */
 #define SENTRY_TAKEN_MAX 4096
@@ -41,15 +49,21 @@ struct sentry_place {
 	size_t above; /* its number; the first place is "/" */
 	bool guarded; /* nothing may be here; otherwise a directory may */
 	bool leads;   /* to another place */
+	bool holds;   /* a guarded name is in this directory */
 	bool blind;   /* it could not be looked at from the start: not the caller's */
 	/* What is left alone: from the start, or for it is not the command's (told). */
 	bool known, told;
 	struct sentry_id left;
+	int64_t changed; /* when that was, as of the last look */
+	bool shows;	 /* a change since then is in that time */
+	bool in_reach;	 /* since it is there a call was under way that can have got hold of it */
+	bool elsewhere;	 /* it may have been somewhere else before */
 	/* What should go and could not be taken. */
 	bool stuck;
 	struct sentry_id prey;
 	int why;	 /* for what it could not be taken or looked at: errno */
 	int64_t fine_at; /* when nothing was wrong here last */
+	int64_t fine_files; /* by the clock of files */
 	struct sentry_id here; /* the directory, and since which look it is that one */
 	int64_t here_since;
 	/* During a look. */
@@ -76,12 +90,16 @@ struct sentry {
 	struct loop *loop;
 	struct loop_timer timer, settler;
 	uint64_t pause; /* milliseconds to the look the timer is set for */
-	uint64_t patience; /* the same of the settler */
+	uint64_t patience; /* microseconds to when it is asked the next time what is over */
+	int64_t settled;   /* when that was asked last */
 	bool began;	/* the first call was seen */
+	bool opens;	/* one was that can open a file for writing */
 	bool foreign;	/* something under a guarded name is not the command's */
 	int64_t looks;	/* when the look at hand began */
+	int64_t looks_files; /* by the clock of files: what is younger was made since */
 	VEC(struct sentry_place) places;
 	struct inflight inflight;
+	struct witness witness;
 	struct arena *arena;
 	VEC(struct sentry_taken) taken;
 	int dirs[SENTRY_DIRS_MAX]; /* where they wait */

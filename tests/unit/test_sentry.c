@@ -9,12 +9,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/scratch.h"
 #include "plain_user.h"
 #include "run/sentry.h"
+#include "skip.h"
 
 static struct arena a;
 static struct cordon_error err;
@@ -212,23 +214,102 @@ Test(sentry, a_call_that_is_over_made_nothing_later)
 	ends_left("name");
 }
 
-static int64_t file_clock(void)
+/* It is asked what is over, a moment after the last call went on. */
+static void settles(void)
 {
-	struct timespec t;
-
-	cr_assert_eq(clock_gettime(CLOCK_REALTIME_COARSE, &t), 0);
-	return t.tv_sec * 1000000000 + t.tv_nsec;
+	s->settler.fired(s->settler.data);
+	while (s->settler.set && inflight_since(&s->inflight) < 100000)
+		;
+	s->settler.fired(s->settler.data);
 }
 
 /* All that is under way is over, and files that are made from here on are younger. */
 static void some_ticks_pass(void)
 {
+	const struct file_clock never_moved = { 0 };
 	int64_t now;
 
-	s->settler.fired(s->settler.data);
+	settles();
 	now = inflight_now();
-	while (file_clock() <= now)
+	while (file_clock_now(&never_moved) <= now)
 		;
+}
+
+static void needs_times_of_writes(void)
+{
+	struct statfs fs;
+
+	cr_assert_eq(statfs(work, &fs), 0);
+	if (fs.f_type != 0xef53 && fs.f_type != 0x58465342 && (uint32_t)fs.f_type != 0x9123683e)
+		honest_skip("in /tmp a file may be written without a change of its times");
+}
+
+/* In /tmp the times must be this machine's, too, and whole. */
+static void needs_a_clock_that_moves(void)
+{
+	static const uint32_t exact[] = { 0x01021994, 0xef53, 0x58465342, 0x9123683e, 0x794c7630 };
+	struct file_clock c = { 0 };
+	struct statfs fs;
+	bool is_exact = false;
+
+	cr_assert_eq(statfs(work, &fs), 0);
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+		is_exact |= (uint32_t)fs.f_type == exact[i];
+	if (!is_exact)
+		honest_skip("the times of files in /tmp are not known to be this machine's");
+
+	file_clock_step(&c);
+	if (c.fd < 0)
+		honest_skip("times of files come from ticks alone");
+	file_clock_close(&c);
+}
+
+/* However often, all in a few ticks. */
+Test(sentry, what_is_made_right_after_a_call_is_left_within_a_tick)
+{
+	needs_a_clock_that_moves();
+	for (unsigned i = 0; i < 50; i++) {
+		went_on(INFLIGHT_FILE);
+		settles();
+		make_file("name");
+		look();
+		cr_assert(there("name"), "%u", i);
+		cr_assert_eq(unlink(in_work("name")), 0);
+		look();
+	}
+	cr_assert_eq(violations, 0);
+}
+
+Test(sentry, and_right_before_one_within_a_tick)
+{
+	const struct timespec moment = { .tv_nsec = 600000 };
+
+	needs_a_clock_that_moves();
+	needs_times_of_writes();
+	went_on(INFLIGHT_DIR);
+	for (unsigned i = 0; i < 50; i++) {
+		make_file("name");
+		nanosleep(&moment, NULL);
+		went_on(INFLIGHT_FILE);
+		look();
+		cr_assert(there("name"), "%u", i);
+		cr_assert_eq(unlink(in_work("name")), 0);
+		look();
+	}
+	cr_assert_eq(violations, 0);
+}
+
+/* What one made is not taken for somebody else's because of the others around it. */
+Test(sentry, what_is_made_during_a_call_is_taken_within_a_tick)
+{
+	for (unsigned i = 0; i < 50; i++) {
+		went_on(INFLIGHT_FILE);
+		make_file("name");
+		settles();
+		look();
+		cr_assert_not(there("name"), "%u", i);
+	}
+	cr_assert_eq(violations, 50);
 }
 
 Test(sentry, what_somebody_makes_right_after_a_call_is_left)
@@ -242,6 +323,7 @@ Test(sentry, what_somebody_makes_right_after_a_call_is_left)
 
 Test(sentry, and_right_before_one)
 {
+	needs_times_of_writes();
 	went_on(INFLIGHT_DIR);
 	make_file("name");
 	some_ticks_pass();
@@ -261,15 +343,141 @@ Test(sentry, nor_does_a_directory_that_was_there_bring_it)
 	ends_left("deep/er/name");
 }
 
-Test(sentry, what_is_left_is_not_taken_later)
+static void change(const char *name)
 {
-	went_on(INFLIGHT_FILE);
+	int fd = open(in_work(name), O_WRONLY | O_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, "x", 1), 1);
+	close(fd);
+}
+
+/* Somebody else made it, and it was left. */
+static void leave_file(void)
+{
+	went_on(INFLIGHT_DIR);
 	look();
 	make_file("name");
+	/* Where times of files only tick. */
+	some_ticks_pass();
+	some_ticks_pass();
+	some_ticks_pass();
 	look();
+	cr_assert(there("name"));
+	cr_assert_eq(violations, 0);
+}
+
+Test(sentry, what_is_left_is_not_taken_later)
+{
+	needs_times_of_writes();
+	leave_file();
 	goes_on(INFLIGHT_MOVE);
-	cr_assert_eq(chmod(in_work("name"), 0640), 0);
+	goes_on(INFLIGHT_FILE);
+	goes_on(INFLIGHT_OPEN);
 	ends_left("name");
+}
+
+Test(sentry, nor_when_it_is_changed_and_nothing_can_have_opened_it)
+{
+	leave_file();
+	goes_on(INFLIGHT_DIR);
+	goes_on(INFLIGHT_NODE);
+	change("name");
+	ends_left("name");
+}
+
+static void taken_once_changed(enum inflight_kind kind)
+{
+	leave_file();
+	goes_on(kind);
+	change("name");
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, but_when_it_is_changed_while_a_call_can_open_it)
+{
+	taken_once_changed(INFLIGHT_OPEN);
+}
+
+Test(sentry, or_can_make_it)
+{
+	taken_once_changed(INFLIGHT_FILE);
+}
+
+Test(sentry, or_can_link_it)
+{
+	taken_once_changed(INFLIGHT_MOVE);
+}
+
+/* It may be open since then. */
+Test(sentry, however_long_after_such_a_call)
+{
+	needs_times_of_writes();
+	leave_file();
+	went_on(INFLIGHT_OPEN);
+	look();
+	some_ticks_pass();
+	look();
+	change("name");
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, and_before_anybody_looked)
+{
+	went_on(INFLIGHT_DIR);
+	look();
+	make_file("name");
+	some_ticks_pass();
+	went_on(INFLIGHT_OPEN);
+	some_ticks_pass();
+	change("name");
+	look();
+	ends_taken("name", 0);
+}
+
+Test(sentry, the_last_look_sees_it_too)
+{
+	leave_file();
+	goes_on(INFLIGHT_OPEN);
+	change("name");
+	sentry_end(s);
+	cr_assert_not(there("name"));
+	cr_assert_eq(violations, 1);
+	cr_assert_eq(entries, 1);
+	cr_assert(kept);
+}
+
+/* Written by its former name, too: whoever opened it there still has it. */
+Test(sentry, what_was_moved_there_may_have_been_open_before)
+{
+	needs_times_of_writes();
+	make_file("old");
+	went_on(INFLIGHT_OPEN);
+	some_ticks_pass();
+	look();
+	cr_assert_eq(rename(in_work("old"), in_work("name")), 0);
+	some_ticks_pass();
+	look();
+	cr_assert(there("name"));
+	cr_assert_eq(violations, 0);
+	change("name");
+	look();
+	ends_taken("name", 0);
+}
+
+/* The guard is for what was not there when the run was prepared. */
+Test(sentry, what_came_before_the_first_call_and_is_changed_is_taken)
+{
+	needs_times_of_writes();
+	make_file("name");
+	goes_on(INFLIGHT_OPEN);
+	look();
+	cr_assert(there("name"));
+	change("name");
+	look();
+	ends_taken("name", 0);
 }
 
 Test(sentry, many_other_calls_drive_none_out)
