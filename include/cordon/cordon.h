@@ -123,7 +123,8 @@ struct cordon_violation {
 	const char *source; /* who noticed; "inferred": deduced from output, may be wrong */
 	const char *program; /* NULL: not known */
 	const char *fix;     /* the flags of cordon that would allow it; NULL: nothing would */
-	const char *fix_toml; /* the same for a configuration file; NULL with fix */
+	const char *fix_toml; /* the same for a configuration file; NULL with fix, and
+			       * where settings of srt were read */
 	const char *warning;  /* what the fix opens; NULL: nothing to warn of */
 	const char *reason;   /* why there is no fix; NULL: there is one */
 	uint64_t count;

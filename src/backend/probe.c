@@ -183,6 +183,8 @@ int probe_cheap(struct arena *a, struct str workdir, const char *path_env, struc
 		caps.value[CAP_USERNS] = 0;
 		caps.why[CAP_USERNS] = "a system call filter around cordon forbids namespaces";
 	}
+	if (caps.inside && caps.value[CAP_NOTIFY] && probe_listener(a, &caps) < 0)
+		return err_nomem(err, "probe");
 	caps.bwrap_path = find_bwrap(a, workdir, path_env);
 	caps.value[CAP_BWRAP] = caps.bwrap_path != NULL;
 	/* Only macOS has it; a program of that name here would confine nothing. */

@@ -205,6 +205,16 @@ static int run_trial(struct arena *a, const struct trial *t, struct caps *caps)
 	return caps->why[t->cap] ? 0 : -1;
 }
 
+int probe_listener(struct arena *a, struct caps *caps)
+{
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
+		if (trials[i].cap == CAP_NOTIFY && run_trial(a, &trials[i], caps) < 0)
+			return -1;
+	if (!caps->value[CAP_NOTIFY])
+		caps->value[CAP_NOTIFY_KILLABLE] = caps->value[CAP_NOTIFY_SYNC] = 0;
+	return 0;
+}
+
 /* The reason behind a missing user namespace, where a setting of the machine tells. */
 static void explain_userns(struct arena *a, struct caps *caps)
 {

@@ -63,6 +63,7 @@ static bool program_verdict(const struct explainer *e, struct str named, struct 
 	    verdict_of_path(e, POLICY_EXEC, real, ret, &ignored) < 0)
 		return false;
 	remedy_by_link(e, POLICY_EXEC, real, named, &ret->fix);
+	remedy_of_shim(e, named, &ret->fix);
 	return true;
 }
 

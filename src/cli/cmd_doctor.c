@@ -23,10 +23,19 @@ struct doctor {
 	struct opts *o;
 	struct situation situation;
 	struct caps caps;
+	struct layer confining;	/* flags: confinement is on, whatever the files say */
 	VEC(struct prospect) prospects;
 	bool can_run;		/* the profile in force */
 	struct cordon_error err;
 };
+
+static int confine(struct doctor *d)
+{
+	struct origin origin = { .source = SOURCE_FLAGS, .file = "--sandbox" };
+
+	return layer_add_text(d->o->arena, &d->confining, KEY_ENABLED, STR("true"), &origin,
+			      &d->err);
+}
 
 /* What would happen with one profile, the configuration files on top of it. */
 static int look_at(struct doctor *d, const char *profile)
@@ -44,7 +53,7 @@ static int look_at(struct doctor *d, const char *profile)
 	p->profile = profile;
 	opts_situation(d->o, &options);
 	options.profile = profile;
-	options.flags = NULL;
+	options.flags = &d->confining;
 	if (situation_read(d->o->arena, &options, &s, &err) < 0 ||
 	    situation_plan(&s, &d->caps, &backend, &plan, &err) < 0) {
 		p->text = arena_dup(d->o->arena, str_of(err.message));
@@ -69,6 +78,7 @@ static int examine(struct doctor *d)
 				   &d->caps, &d->err);
 	if (r < 0)
 		return r;
+	r = confine(d);
 	d->can_run = situation_plan(&d->situation, &d->caps, &backend, &plan, &refused) == 0;
 	for (const struct builtin_file *f = builtin_files; f->name && r == 0; f++)
 		if (strcmp(f->name, "defaults") != 0)
@@ -147,6 +157,26 @@ static void print_backends(struct buf *b, const struct caps *caps)
 	}
 }
 
+/* What the table says of the profiles holds for who switches it on again. */
+static void print_off(struct buf *b, const struct doctor *d)
+{
+	const struct policy *policy = d->situation.policy;
+
+	buf_adds(b, "\nConfinement is switched off by ");
+	origin_print(b, &policy->effective[KEY_ENABLED].origin);
+	buf_addf(b,
+		 " (%s): whatever the profile, commands run without it.\n"
+		 "'cordon run --sandbox' confines one all the same.\n",
+		 policy->unconfined_reason);
+}
+
+static void print_in_force(struct buf *b, const struct doctor *d)
+{
+	buf_adds(b, "\nProfile in force: ");
+	buf_add_escaped(b, str_of(d->situation.policy->profile));
+	buf_addf(b, ", which can%s be enforced here.\n", d->can_run ? "" : "NOT");
+}
+
 static int print_text(struct doctor *d)
 {
 	autobuf struct buf b = buf_make(OUT_BYTES_MAX);
@@ -166,9 +196,10 @@ static int print_text(struct doctor *d)
 		}
 		buf_addc(&b, '\n');
 	}
-	buf_addf(&b, "\nProfile in force: ");
-	buf_add_escaped(&b, str_of(d->situation.policy->profile));
-	buf_addf(&b, ", which can%s be enforced here.\n", d->can_run ? "" : "NOT");
+	if (d->situation.policy->confined)
+		print_in_force(&b, d);
+	else
+		print_off(&b, d);
 	return out_text(d->o, &b);
 }
 
@@ -240,11 +271,12 @@ int cmd_doctor(struct opts *o)
 	if (r < 0)
 		return out_error(o, &d.err);
 	if (opts_given(o, OPTION_JSON))
-		status = out_json(o, json_pack("{s:o, s:o, s:o, s:s, s:b}", "capabilities",
+		status = out_json(o, json_pack("{s:o, s:o, s:o, s:s, s:b, s:b}", "capabilities",
 					       caps_to_json(&d.caps), "backends",
 					       backends_to_json(&d.caps), "profiles",
 					       prospects_to_json(&d), "profile",
-					       d.situation.policy->profile, "enforceable",
+					       d.situation.policy->profile, "confined",
+					       d.situation.policy->confined, "enforceable",
 					       d.can_run));
 	else
 		status = print_text(&d);

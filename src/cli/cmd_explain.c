@@ -60,7 +60,8 @@ static void print_verdict(struct buf *b, const struct verdict *v)
 	if (v->fix.flags) {
 		buf_addf(b, "%19s%s: %s\n", "", v->fix.first ? "then" : "to allow it",
 			 v->fix.flags);
-		print_toml(b, str_of(v->fix.toml));
+		if (v->fix.toml)
+			print_toml(b, str_of(v->fix.toml));
 	}
 	if (v->fix.remark) {
 		buf_addf(b, "%19sbut not as things are: ", "");
@@ -133,6 +134,22 @@ static bool wanted(const struct opts *o, enum policy_op op)
 						  OPTION_EXEC);
 }
 
+/* Of what is not there nobody knows whether a file or a directory is meant. */
+static int verdict_of_absent(const struct explainer *e, enum policy_op op, struct str real,
+			     struct verdict *ret, struct cordon_error *err)
+{
+	struct verdict made;
+	int r = verdict_of_path(e, op, real, ret, err);
+
+	if (r < 0 || op != POLICY_WRITE || !ret->allowed || ret->fix.why_not)
+		return r;
+	r = verdict_of_path(e, POLICY_CREATE, real, &made, err);
+	if (r < 0 || made.allowed)
+		return r;
+	ret->fix.why_not = arena_printf(e->opts->arena, "%s: %s", made.by, made.fix.why_not);
+	return ret->fix.why_not ? 0 : err_nomem(err, "explain");
+}
+
 static int explain_path(struct answer *a, const char *word)
 {
 	static const enum policy_op ops[] = { POLICY_READ, POLICY_WRITE, POLICY_EXEC };
@@ -171,10 +188,12 @@ static int explain_path(struct answer *a, const char *word)
 		if (!wanted(a->o, ops[i]))
 			continue;
 		r = node.type == NODE_ABSENT
-			    ? verdict_of_path(&a->explainer, ops[i], real, &v, &a->err)
+			    ? verdict_of_absent(&a->explainer, ops[i], real, &v, &a->err)
 			    : verdict_of_file(&a->explainer, ops[i], real, &v, &a->err);
-		if (r == 0 && ops[i] == POLICY_EXEC)
+		if (r == 0 && ops[i] == POLICY_EXEC) {
 			remedy_by_link(&a->explainer, ops[i], real, str_of(path), &v.fix);
+			remedy_of_shim(&a->explainer, str_of(path), &v.fix);
+		}
 		if (r == 0)
 			add_verdict(a, verdicts, &v);
 	}

@@ -255,7 +255,8 @@ static void print_quarantined(struct buf *b, const struct run_quarantined *q)
 {
 	buf_add_escaped(b, str_of(q->object));
 	if (q->kept) {
-		buf_adds(b, " was made although it is protected; it was moved to ");
+		buf_adds(b, " was made or changed, as it seems by the command, although it is "
+			    "protected; it was moved to ");
 		buf_add_escaped(b, str_of(q->kept));
 		if (q->restorable)
 			buf_addf(b, "; 'cordon quarantine restore %s' gets it back",

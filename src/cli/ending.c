@@ -2,10 +2,12 @@
 /* Telling of violations. */
 #include "cli/ending.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "base/path.h"
 #include "cli/advise.h"
 #include "cli/git_hints.h"
@@ -18,6 +20,7 @@
 
 /* Hosts that were not reached; the result has them all. */
 #define FAILURES_SAID 5
+#define HOSTS_SAID 10
 #define LOST_COUNTED 100
 #define WELL_LINES_MAX 3 /* about refusals, where the command succeeded */
 #define NOT_FOUND 127 /* what a shell says of a program */
@@ -189,8 +192,8 @@ void ending_infer(struct ending *e, struct run_result *result)
 	infer(e, texts, n);
 	infer_limits(e, texts, n, result);
 	/* Whoever wants to act on each is told each. */
-	if (ended_well(result) && e->o->rest && !opts_given(e->o, OPTION_ON_VIOLATION))
-		violations_settle(e->violations, str_of(e->o->rest[0]));
+	if (e->o->rest && !opts_given(e->o, OPTION_ON_VIOLATION))
+		violations_settle(e->violations, str_of(e->o->rest[0]), ended_well(result));
 }
 
 static void say_limits(const struct ending *e, const struct run_result *result)
@@ -283,6 +286,38 @@ static void print_failures(struct buf *b, const struct run_result *result)
 	}
 }
 
+static void print_host(struct buf *b, const struct run_host *h)
+{
+	buf_addf(b,
+		 "reached %s:%u: %" PRIu64 " connection%s, %" PRIu64 " bytes sent, %" PRIu64
+		 " received, ",
+		 h->host, h->port, h->count, h->count == 1 ? "" : "s", h->sent, h->received);
+	num_print_duration(b, h->duration_ms);
+	buf_addc(b, '\n');
+}
+
+/* Who wants to know what a run left on this machine is told where else it was. */
+static void print_reached(struct buf *b, const struct ending *e, const struct run_result *result)
+{
+	size_t all = 0;
+
+	if (!opts_given(e->o, OPTION_CHANGES))
+		return;
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct run_host *h = &result->hosts[i];
+
+		if (!h->reached)
+			continue;
+		if (++all <= HOSTS_SAID)
+			print_host(b, h);
+	}
+	if (all > HOSTS_SAID)
+		buf_addf(b, "reached %zu more, which 'hosts' of the result has\n",
+			 all - HOSTS_SAID);
+	if (result->more_hosts)
+		buf_addf(b, "and %" PRIu64 " connections to others\n", result->more_hosts);
+}
+
 /* What is promised of names holds only where cordon looks them up. */
 static void print_proxied(struct buf *b, const struct run_result *result)
 {
@@ -319,7 +354,9 @@ static const char *unreadable(const struct policy *policy, struct arena *a, stru
 			word = str_skip(word, homes[i].n);
 		}
 	path = word.n ? path_normalise(a, base, word) : NULL;
-	return path && !policy_allows(policy, POLICY_READ, str_of(path), &d) &&
+	/* What leads to the workdir is there, whatever may be read of it. */
+	return path && !path_below(policy->places.workdir, str_of(path)) &&
+			       !policy_allows(policy, POLICY_READ, str_of(path), &d) &&
 			       access(path, F_OK) == 0
 		       ? path
 		       : NULL;
@@ -349,17 +386,22 @@ static void say_unseen(const struct ending *e, const struct run_result *result)
 	const char *path;
 
 	if (result->exit_code <= 0 || violations_count(e->violations) || !policy->confined ||
-	    policy_number(policy, KEY_REPORT) == REPORT_NONE ||
-	    policy_number(policy, KEY_REPORT) >= REPORT_ALL)
+	    policy_number(policy, KEY_REPORT) == REPORT_NONE)
 		return;
 	path = unreadable_word(e, &a);
 	if (!path)
 		return;
 	buf_add_escaped(&b, str_of(path));
-	out_note(e->o,
-		 "hint: %s may not be read, and reads were not observed: --report all does that, "
-		 "'cordon explain' says why",
-		 b.p);
+	if (policy_number(policy, KEY_REPORT) >= REPORT_ALL)
+		out_note(e->o,
+			 "hint: %s may not be read, and whoever only looks whether it is there is "
+			 "not observed: 'cordon explain' says why",
+			 b.p);
+	else
+		out_note(e->o,
+			 "hint: %s may not be read, and reads were not observed: --report all does "
+			 "that, 'cordon explain' says why",
+			 b.p);
 }
 
 /* The first word of the command, or of what a shell is to do, that names a program which is not
@@ -436,6 +478,7 @@ void ending_say(const struct ending *e, const struct run_result *result)
 		say_refused(e, result);
 	print_failures(&b, result);
 	print_proxied(&b, result);
+	print_reached(&b, e, result);
 	changes_print(&b, &e->changes);
 	say_lines(e, &b);
 	say_unseen(e, result);

@@ -139,10 +139,14 @@ static bool exists(struct str path, const char *below)
 	return lstat(text, &st) == 0;
 }
 
-/* A rule for what is not there would have to be made for the directory. */
-static struct str place_of_rule(const struct explainer *e, enum key key, struct str object)
+/* A rule for what is not there would have to be made for the directory, and so one for what is
+ * taken away or moved: a name belongs to its directory. */
+static struct str place_of_rule(const struct explainer *e, enum key key, struct str object,
+				const struct violation *v)
 {
-	return key == KEY_WRITE && !exists(object, "") ? remedy_above(e, object) : object;
+	bool of_name = v->removes || v->moves || !exists(object, "");
+
+	return key == KEY_WRITE && of_name ? remedy_above(e, object) : object;
 }
 
 static const char *unfit(const struct learner *l, const struct explainer *e,
@@ -196,7 +200,7 @@ static int add_path(struct learner *l, const struct explainer *e, struct refusal
 	} else if (v->source == VIOLATION_BY_kernel) {
 		r->left_out = "programs of another architecture do not run inside";
 	} else {
-		r->place = place_of_rule(e, key, r->object);
+		r->place = place_of_rule(e, key, r->object, v);
 		r->left_out = unfit(l, e, r);
 	}
 	return 0;

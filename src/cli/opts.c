@@ -238,6 +238,14 @@ static int take_bool(struct parser *p, const struct found *f, struct str flag, c
 	return take_setting(p, f->key, flag, yes != f->negative ? STR("true") : STR("false"));
 }
 
+/* 192.0.2.1, 10.0.0.0/8, and what has :// or :: in it. */
+static bool looks_like_address(const char *word)
+{
+	return strstr(word, "://") || strstr(word, "::") ||
+	       (strchr(word, '.') && *word >= '0' && *word <= '9' &&
+		!word[strspn(word, "0123456789./")]);
+}
+
 /* example.com, *.example.org, localhost:8080, [::1]:80 and lists of them, but not script or
  * python3.11: a port, or a name whose last part is of letters. */
 static bool looks_like_hosts(const char *word)
@@ -247,6 +255,8 @@ static bool looks_like_hosts(const char *word)
 				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 			      : 0;
 
+	if (looks_like_address(word))
+		return true;
 	if (*word == '-' || strchr(word, '/'))
 		return false;
 	if (port && port > word && port[1] && port[1 + strspn(port + 1, "0123456789")] == '\0')
@@ -270,7 +280,8 @@ static int take_optional(struct parser *p, const struct found *f, struct str fla
 				STR_ARG(flag), quote(str_of(next)).text);
 	}
 	if (value && !*value) {
-		err_set(p->err, CORDON_E_USAGE, 0, stage, "%s= has no value", quote(flag).text);
+		err_set(p->err, CORDON_E_USAGE, 0, stage, "'%.*s=' has no value",
+			STR_ARG(flag));
 		return err_hint(p->err, "say off, on or a list of hosts");
 	}
 	return take_setting(p, f->key, flag, str_of(value));

@@ -11,6 +11,7 @@
 #include "fmt/toml.h"
 #include "report/changes.h"
 #include "report/learn.h"
+#include "run/program.h"
 
 #define stage "explain"
 #define TEXT_MAX ((size_t)64 << 10)
@@ -109,7 +110,8 @@ static void name_fix(const struct explainer *e, const struct amendment *changes,
 		print_toml_line(&toml, changes, n, i);
 	}
 	fix->flags = keep(e, &flags);
-	fix->toml = keep(e, &toml);
+	/* What a settings file says goes before the user's configuration. */
+	fix->toml = opts_given(e->opts, OPTION_SETTINGS) ? NULL : keep(e, &toml);
 }
 
 /* What a grant on a path opens beyond what was asked for, when that is a great deal; an
@@ -439,12 +441,25 @@ void remedy_of_closed(const struct explainer *e, enum policy_op op, struct str o
 void remedy_by_link(const struct explainer *e, enum policy_op op, struct str object,
 		    struct str link, struct fix *ret)
 {
-	const char *path = spell(e, link);
+	const struct situation *s = &e->setup.situation;
+	const char *path = spell(e, program_link(s, e->opts->arena, link, object));
 	struct fix fix = { 0 };
 
 	if (ret->flags && !str_eq(object, link) && path && *path &&
 	    try_candidates(e, op, object, object, path, MUST_COMPILE, &fix))
 		*ret = fix;
+}
+
+void remedy_of_shim(const struct explainer *e, struct str program, struct fix *ret)
+{
+	struct str place = program_place(program, &e->setup.situation.places);
+	struct fix fix = { 0 };
+
+	if (!ret->flags || str_eq(place, program) ||
+	    !try_candidates(e, POLICY_EXEC, program, place, spell(e, place), MUST_COMPILE, &fix))
+		return;
+	fix.note = "all of that directory, since the program starts others in it";
+	*ret = fix;
 }
 
 bool remedy_of_several(const struct explainer *e, struct str object,

@@ -36,6 +36,8 @@ void remedy_of_closed(const struct explainer *e, enum policy_op op, struct str o
  * left alone where that does not help. */
 void remedy_by_link(const struct explainer *e, enum policy_op op, struct str object,
 		    struct str link, struct fix *ret);
+/* The same for a program that needs what lies beside it; *ret is left alone for others. */
+void remedy_of_shim(const struct explainer *e, struct str program, struct fix *ret);
 /* The same fix where what is to be made first is a directory. */
 void remedy_makes_directory(const struct explainer *e, struct str object, struct fix *fix);
 /* Where the fix opens a great deal since the object is not there: the object alone, which is to

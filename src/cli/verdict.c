@@ -279,6 +279,21 @@ static bool is_closed(const struct explainer *e, struct str object, struct verdi
 	return true;
 }
 
+/* The path may be written, but not to make anything but a directory there (rule 11). */
+static void only_a_directory(struct str object, struct verdict *v)
+{
+	bool git = str_eq(path_last(object), STR(".git"));
+
+	v->by = "only a directory may be made there, for rules are about what would be in it";
+	v->origin = NULL;
+	v->rule = NULL;
+	v->fix = (struct fix){
+		.why_not = git ? "a file of that name would point git elsewhere, to hooks that "
+				 "run outside; make it there"
+			       : "a file would get around them; make it outside",
+	};
+}
+
 int verdict_of_path(const struct explainer *e, enum policy_op op, struct str object,
 		    struct verdict *ret, struct cordon_error *err)
 {
@@ -301,6 +316,8 @@ int verdict_of_path(const struct explainer *e, enum policy_op op, struct str obj
 	}
 	if (!v.allowed && !v.fix.flags)
 		remedy_of_path(e, op, object, v.layer, &v.fix);
+	if (op == POLICY_CREATE && !v.allowed && d.data == ACCESS_WRITE)
+		only_a_directory(object, &v);
 	if (!v.by || (!v.held_by && !v.loose))
 		return err_nomem(err, stage);
 	*ret = v;

@@ -28,8 +28,7 @@ json_t *fix_to_json(const struct fix *fix)
 		return json_null();
 	row = json_object();
 	if (row && json_set_text(row, "flags", str_of(fix->flags)) &&
-	    json_set_text(row, "toml", str_of(fix->toml)) &&
-	    set_optional(row, "first", fix->first) &&
+	    set_optional(row, "toml", fix->toml) && set_optional(row, "first", fix->first) &&
 	    set_optional(row, "remark", fix->remark) && set_optional(row, "note", fix->note) &&
 	    json_object_set_new(row, "opens_secret", json_boolean(fix->opens_secret)) == 0 &&
 	    json_object_set_new(row, "opens_control", json_boolean(fix->opens_control)) == 0 &&

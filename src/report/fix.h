@@ -14,7 +14,7 @@
 struct fix {
 	const char *flags;	/* as typed in a shell; NULL: nothing would change it */
 	const char *first;	/* a command to be run before, outside; NULL: none */
-	const char *toml;
+	const char *toml;	/* NULL: no configuration file would change it */
 	const char *remark;	/* why that cannot be enforced here; NULL: it can */
 	const char *note;	/* what it does beyond that; NULL: nothing */
 	const char *why_not;	/* when there is none */

@@ -192,6 +192,7 @@ bool violations_add(struct violations *all, const struct violation *v)
 	if (*slot) {
 		all->kept[*slot - 1].count += times(v);
 		all->kept[*slot - 1].moves |= v->moves || v->removes;
+		all->kept[*slot - 1].inner &= v->inner;
 		return false;
 	}
 	if (has_room(all, v))
@@ -282,14 +283,23 @@ static bool is_index_lock(const struct violation *v)
 	       str_ends(v->object, STR("/index.lock"));
 }
 
-void violations_settle(struct violations *all, struct str program)
+/* An inner cordon tries what there is to be had, and says itself what it makes do with. */
+static bool is_inner_probe(const struct violation *v)
+{
+	return v->op == VIOLATION_call && v->inner;
+}
+
+void violations_settle(struct violations *all, struct str program, bool ended_well)
 {
 	bool is_git = str_eq(path_last(program), STR("git"));
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct violation *v = &all->kept[i];
 
-		if (v->op != VIOLATION_write || !v->object.n || v->object.p[0] != '/')
+		if (is_inner_probe(v))
+			v->need = VIOLATION_SPARED;
+		if (!ended_well || v->op != VIOLATION_write || !v->object.n ||
+		    v->object.p[0] != '/')
 			continue;
 		if (is_bytecode(v) || history_is_own(v) || (is_git && is_index_lock(v)))
 			v->need = VIOLATION_SPARED;

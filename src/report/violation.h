@@ -76,6 +76,7 @@ struct violation {
 	/* Of what the policy allows and cannot be done: it is told and decides nothing. */
 	bool advisory;
 	enum violation_need need; /* set by violations_settle */
+	bool inner;		/* of a call: all who made it are this very program */
 	int pid;		/* as the host numbers it; 0: not known */
 	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */
 	int errnum;		/* what the command was answered; 0: not known */
@@ -114,9 +115,9 @@ uint64_t violations_dropped(const struct violations *all); /* counted and not ke
 bool violation_counts(const struct violation *v);
 size_t violations_observed(const struct violations *all);
 
-/* After a run that ended well: which of them its programs, `program` the first of them, did
- * without. Nothing is counted otherwise for it. */
-void violations_settle(struct violations *all, struct str program);
+/* After a run: which of them its programs, `program` the first of them, did without; of most that
+ * is known only when it ended well. Nothing is counted otherwise for it. */
+void violations_settle(struct violations *all, struct str program, bool ended_well);
 
 /* What is known about the rule behind a violation. Text belongs to the advisor. */
 struct violation_advice {

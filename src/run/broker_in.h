@@ -108,7 +108,9 @@ struct broker_cpus {
 /* The directory of the call before (broker_place.c). */
 struct broker_place {
 	int dir;  /* O_PATH; -1: none */
-	int base; /* the working directory that the text started in; -1: the root, or dir itself */
+	bool entered; /* it is our working directory, which is /proc otherwise */
+	int base; /* the directory that the text started in; -1: the root, or dir itself */
+	int number; /* of the caller's descriptor for that, or AT_FDCWD */
 	struct statx base_is;
 	bool absolute;
 	bool outside;
@@ -238,9 +240,15 @@ void place_drop(struct broker *b);
 /* Is the directory at `parent`, from the working directory or the root on, the one that is kept?
  * Then the object has it, with its path as text. */
 bool place_recall(struct call *c, int dirfd, bool absolute, struct str parent, struct object *ret);
-/* Keeps the directory of an object whose text begins with the path_n bytes of its path. */
-void place_remember(struct call *c, int dirfd, bool absolute, struct str parent, struct object *o,
-		    size_t path_n);
+/* Keeps the directory of an object whose text begins with its path. */
+struct place_found {
+	int dirfd;
+	bool absolute;
+	struct str parent;
+	int base;	/* where the text started; -1: in the root, or it is the directory itself */
+	size_t path_n;	/* bytes of the path */
+};
+void place_remember(struct call *c, const struct place_found *found, struct object *o);
 /* What the caller's working directory is: 0, or -1 with errno. */
 int call_look_at_cwd(struct call *c, struct statx *ret);
 /* Opens something below the caller's directory in /proc, O_PATH: -1 with errno. */

@@ -241,23 +241,22 @@ static int use_base(struct call *c, int dirfd, bool absolute, int *ret_own)
 	return c->cwd;
 }
 
-/* The directory at the n bytes of text below the base, or -errno. */
-static int open_parent(struct call *c, int dirfd, bool absolute, struct str text)
+/* The directory at the text below the base, or -errno. *ret_own as in use_base. */
+static int open_parent(struct call *c, struct place_found *f, int *ret_own)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				.resolve = RESOLVE_NO_SYMLINKS };
 	char parent[PATH_MAX];
-	autoclose int own = -1;
 	int fd;
 
-	if (!text.n)
-		return open_base(c, dirfd, absolute);
-	fd = use_base(c, dirfd, absolute, &own);
-	if (fd < 0)
-		return fd;
-	memcpy(parent, text.p, text.n);
-	parent[text.n] = '\0';
-	fd = (int)syscall(SYS_openat2, fd, parent, &how, sizeof(how));
+	if (!f->parent.n)
+		return open_base(c, f->dirfd, f->absolute);
+	f->base = use_base(c, f->dirfd, f->absolute, ret_own);
+	if (f->base < 0)
+		return f->base;
+	memcpy(parent, f->parent.p, f->parent.n);
+	parent[f->parent.n] = '\0';
+	fd = (int)syscall(SYS_openat2, f->base, parent, &how, sizeof(how));
 	return fd < 0 ? -errno : fd;
 }
 
@@ -273,18 +272,23 @@ enum last_part {
 static int find_place(struct call *c, int dirfd, bool absolute, struct str parent,
 		      struct object *ret)
 {
+	struct place_found found = {
+		.dirfd = dirfd, .absolute = absolute, .parent = parent, .base = -1
+	};
+	autoclose int own = -1;
 	ssize_t n;
 	int r;
 
 	if (place_recall(c, dirfd, absolute, parent, ret))
 		return 0;
-	r = ret->place.dir = open_parent(c, dirfd, absolute, parent);
-	if (r < 0 || !c->keeps_place || (!absolute && dirfd != AT_FDCWD))
+	r = ret->place.dir = open_parent(c, &found, &own);
+	if (r < 0 || !c->keeps_place)
 		return r < 0 ? r : 0;
 	n = name_place(c->broker, ret);
 	if (n < 0)
 		return (int)n;
-	place_remember(c, dirfd, absolute, parent, ret, (size_t)n);
+	found.path_n = (size_t)n;
+	place_remember(c, &found, ret);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "run/inlet.h"
 #include "run/keep.h"
 #include "run/outlet.h"
+#include "run/program.h"
 #include "run/supervise.h"
 #include "run/terminal.h"
 
@@ -53,123 +54,6 @@ bool execute_output_asked(const struct policy *policy)
 bool execute_confines(const struct plan *plan)
 {
 	return plan->policy->confined && strcmp(plan->backend, passthrough_backend.name) != 0;
-}
-
-/* The operation that says what is at a path: the nearest at or above it. Unlike
- * plan_shown_by it knows links, which a program may be spelled through. */
-static const struct op *shown_by(const struct plan *plan, struct str path)
-{
-	const struct op *nearest = NULL;
-
-	vec_each(op, &plan->ops) {
-		bool shapes = op->kind >= OP_ROOT_EMPTY && op->kind <= OP_SOCKET;
-		size_t least = nearest ? nearest->path.n : 0;
-
-		/* Permission to execute shows a path unless another operation made it. */
-		if (op->kind == OP_EXEC && nearest)
-			shapes = op->path.n > least;
-		if (shapes && op->path.n >= least && path_below(path, op->path))
-			nearest = op;
-	}
-	return nearest;
-}
-
-/* A directory of the sandbox's own is empty when the command starts. The kernel would
- * only say that there is no such file, which the user can see is not so. */
-static int check_visible(const struct plan *plan, struct str path, const char *program,
-			 struct cordon_error *err)
-{
-	const struct op *op = execute_confines(plan) ? shown_by(plan, path) : NULL;
-	bool private = op && (op->kind == OP_TMPFS || op->kind == OP_DEV || op->kind == OP_CACHE ||
-			      op->kind == OP_SHARED_TMP);
-
-	if (!private && !(op && op->kind == OP_ROOT_EMPTY))
-		return 0;
-	err_set(err, CORDON_E_NOT_FOUND, ENOENT, "exec", "cannot execute %s", program);
-	if (!private)
-		return err_hint(err, "the sandbox does not show it; --allow-read %.*s",
-				STR_ARG(path_parent(path)));
-	return err_hint(err,
-			"the sandbox has its own %.*s; copy the program into the workdir, "
-			"or --allow-read it",
-			STR_ARG(op->path));
-}
-
-/* Are loader and libraries there? */
-static bool shows_runtime(const struct policy *policy)
-{
-	struct decision d;
-
-	return policy_allows(policy, POLICY_READ, STR("/usr/lib"), &d) &&
-	       policy_allows(policy, POLICY_EXEC, STR("/usr/bin"), &d);
-}
-
-/* What the policy says of executing the program; the kernel says it again later, but
- * not as clearly. */
-static int check_program(const struct situation *s, struct arena *a, const struct plan *plan,
-			 const char *program, struct violations *violations,
-			 struct cordon_error *err)
-{
-	struct violation v = { .op = VIOLATION_exec, .source = VIOLATION_BY_start };
-	struct decision d;
-	struct str real;
-	struct node node;
-	autobuf struct buf where = buf_make(8192);
-	int r;
-
-	if (!s->policy->confined)
-		return 0;
-	r = s->world.resolve(&s->world, a, str_of(program), &real, &node, err);
-	if (r < 0)
-		return r;
-	if (policy_allows(s->policy, POLICY_EXEC, real, &d)) {
-		r = check_visible(plan, str_of(program), program, err);
-		return r < 0 ? r : check_visible(plan, real, program, err);
-	}
-	v.object = str_of(program);
-	v.rule = d.exec_rule;
-	violations_add(violations, &v);
-	if (d.exec_rule)
-		origin_print(&where, &d.exec_rule->origin);
-	err_set(err, CORDON_E_BLOCKED, 0, stage, "exec of %s is denied by %s%s%s", program,
-		where.n ? where.p : "the profile, which lists no such program", where.n ? ": " : "",
-		d.exec_rule ? d.exec_rule->spelled.p : "");
-	/* A link to it is shown where it is named, but in the workdir, where it is shown already
-	 * and stands for nothing outside. */
-	if (path_below(v.object, s->places.workdir))
-		program = real.p;
-	/* A program that may not even be read needs its loader and libraries too. */
-	if (!d.exec_rule && d.data == ACCESS_NONE)
-		return err_hint(err,
-				"%s--allow-read %s --allow-exec %s",
-				shows_runtime(s->policy) ? "" :
-							   "--allow-read @runtime --allow-exec "
-							   "@system-exec for its loader and "
-							   "libraries, then ",
-				program, program);
-	/* What is denied in so many words no flag opens. */
-	return err_hint(err, "'cordon explain --exec %s' tells more%s", program,
-			d.exec_rule && d.exec_rule->right == RIGHT_DENY
-				? ""
-				: "; --allow-exec allows it");
-}
-
-static int find_program(const struct situation *s, struct arena *a, const struct plan *plan,
-			const struct execute_options *options, const char **ret,
-			struct cordon_error *err)
-{
-	const char *name = options->argv[0];
-	int r = spawn_search_path(a, name, plan_variable(plan, "PATH"), s->places.workdir.p, ret,
-				  err);
-	char *full;
-
-	if (r < 0)
-		return r;
-	full = path_normalise(a, s->places.workdir, str_of(*ret));
-	if (!full)
-		return err_set(err, CORDON_E_NOT_FOUND, ENAMETOOLONG, stage, "%s", name);
-	*ret = full;
-	return check_program(s, a, plan, full, options->violations, err);
 }
 
 /* A directory as a standard stream would lead around every mount: openat on it starts in
@@ -566,7 +450,7 @@ int execute(struct arena *a, const struct situation *s, const struct backend *ba
 	if (r == 0)
 		r = keep_hold_tmp(a, s->policy, &tmp, &why);
 	if (r == 0)
-		r = find_program(s, a, plan, options, &in.program, &why);
+		r = program_find(s, a, plan, options, &in.program, &why);
 	hold_signals(&before);
 	if (r == 0)
 		r = backend->prepare(a, &in, &launch, &why);

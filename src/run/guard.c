@@ -123,6 +123,7 @@ static void report(struct guard *g, const struct seccomp_notif *call, struct vio
 		return;
 	v->pid = (int)call->pid;
 	target_program(v->pid, v->program, sizeof(v->program));
+	v->inner = v->op == VIOLATION_call && target_is_own(v->pid);
 	violations_add(run_violations(g->run), v);
 }
 

@@ -102,11 +102,17 @@ bool observer_init(struct observer *o, struct arena *a, const struct plan *plan,
 	return true;
 }
 
-/* Without mounts the host's directory is closed in the place of one of the sandbox's own, but
- * for the part of it that is the run's. */
+/* Without mounts the run has a directory of the host's in the place of a /tmp of its own; what
+ * the policy says of where that lies is not about it. */
+static bool is_own_tmp(const struct observer *o, struct str path)
+{
+	return !o->own_view && o->tmp.n && path_below(path, o->tmp);
+}
+
+/* The host's own is closed, but for that part. */
 static bool is_closed(const struct observer *o, const struct op *op, struct str path)
 {
-	return op && plan_closes(o->plan, op) && !(o->tmp.n && path_below(path, o->tmp));
+	return op && plan_closes(o->plan, op) && !is_own_tmp(o, path);
 }
 
 bool observer_writable(const struct observer *o, struct str path)
@@ -180,6 +186,8 @@ static bool is_allowed(const struct observer *o, enum observed what, struct str 
 {
 	struct decision d;
 
+	if (what != OBSERVED_EXEC && is_own_tmp(o, path))
+		return true;
 	if (what == OBSERVED_EXEC)
 		return path_is_normal(path) && policy_allows(o->policy, POLICY_EXEC, path, &d);
 	return what == OBSERVED_READ ? is_readable(o, path) : observer_writable(o, path);

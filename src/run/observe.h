@@ -90,7 +90,7 @@ struct observer {
 	struct arena *arena;
 	bool inside;	   /* this process sees what the sandbox sees, and may wait there */
 	bool own_view;	   /* what is not shown is not there, and what is there is shown */
-	struct str tmp;	   /* of what is closed, the directory that is the run's; empty: none */
+	struct str tmp;	   /* without mounts, the directory that is the run's; empty: none */
 	bool limits_exec;  /* rules on executing hold */
 	bool limits_hosts; /* not every host is reached */
 	struct map shown;  /* the operations that shape the tree, by their paths */

@@ -90,6 +90,12 @@ static int check_workdir(const struct places *p, struct node node, bool chosen,
 	}
 	if (!unlikely)
 		return 0;
+	/* A profile makes all of it writable or, where it has a rule for /, nothing. */
+	if (str_eq(p->workdir, STR("/"))) {
+		err_set(err, CORDON_E_CONFIG, 0, stage,
+			"the workdir would be /, which is the whole machine");
+		return err_hint(err, "cd into a project, or name one with --workdir");
+	}
 	err_set(err, CORDON_E_CONFIG, 0, stage,
 		"the workdir would be %s, which makes all of it writable", unlikely);
 	return err_hint(err, "cd into a project, or say it explicitly with --workdir %s",

@@ -187,7 +187,8 @@ bool request_creates_through_link(const struct request *q)
 }
 
 /* Numbers cannot be changed behind our back, other than what a pointer leads to, as the flags of
- * openat2: what an open does not make by its flags it does not make. */
+ * openat2: what an open does not make by its flags it does not make. Only those that write get
+ * here otherwise. */
 bool request_makes(const struct request *q, enum inflight_kind *ret)
 {
 	switch (q->row->kind) {
@@ -199,8 +200,9 @@ bool request_makes(const struct request *q, enum inflight_kind *ret)
 		*ret = INFLIGHT_MOVE;
 		return true;
 	case CALL_OPEN:
-		*ret = INFLIGHT_FILE;
-		return q->flags & O_CREAT || q->call->data.nr == SYS_openat2;
+		*ret = q->flags & O_CREAT || q->call->data.nr == SYS_openat2 ? INFLIGHT_FILE
+									     : INFLIGHT_OPEN;
+		return true;
 	case CALL_OPENAT2:
 	case CALL_CREAT:
 		*ret = INFLIGHT_FILE;

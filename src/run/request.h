@@ -72,7 +72,8 @@ bool request_is_nameless(const struct request *q);
 bool request_follows(const struct request *q);
 /* Such an open makes what a link in the last place leads to. */
 bool request_creates_through_link(const struct request *q);
-/* Can it make a name, whatever becomes of the memory it was read from? */
+/* Can it make a name, or open a file for writing, whatever becomes of the memory it was read
+ * from? Of one that is not only watched. */
 bool request_makes(const struct request *q, enum inflight_kind *ret);
 
 #endif

@@ -36,6 +36,7 @@ struct run_host {
 	uint16_t port;
 	uint64_t count; /* connections */
 	uint64_t sent, received, duration_ms;
+	bool reached; /* by one of them at least */
 	bool proxy; /* which looked the name up, so where it led was not checked */
 	/* Why the last one came to nothing, or that there was no room for some; NULL: neither. */
 	const char *failure;

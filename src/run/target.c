@@ -135,6 +135,16 @@ bool target_status(pid_t tid, struct buf *ret)
 	return n == 0 && ret->n;
 }
 
+bool target_is_own(pid_t tid)
+{
+	struct stat its, own;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
+	return stat(path, &its) == 0 && stat("/proc/self/exe", &own) == 0 &&
+	       its.st_dev == own.st_dev && its.st_ino == own.st_ino;
+}
+
 void target_program(pid_t tid, char *text, size_t size)
 {
 	autoclose int fd = target_open_proc(tid, "comm");

@@ -102,6 +102,9 @@ ssize_t target_name_of(int dir, char text[PATH_MAX]);
 #define TARGET_STATUS_MAX ((size_t)1 << 20) /* 65,536 groups */
 bool target_status(pid_t tid, struct buf *ret);
 
+/* Does it execute this very program? Its name is whatever it says. */
+bool target_is_own(pid_t tid);
+
 /* The target's comm; "" when it cannot be read. */
 void target_program(pid_t tid, char *text, size_t size);
 

@@ -14,25 +14,16 @@
 
 #include "base/fd.h"
 #include "plan/plan.h"
+#include "run/carried.h"
 #include "run/execute.h"
 #include "run/keeper.h"
 #include "run/state.h"
 
 #define stage "terminal"
-#define RELAY_BYTES 65536
 /* How often to look whether cordon is in front, and keys are wanted. */
 #define FOREGROUND_MS 200
 /* For the last output, when the user's terminal does not take any. */
 #define DRAIN_MS 1000
-
-/* How much of what was shown is kept for the report. */
-#define SHOWN_BYTES 65536
-
-/* Bytes on their way. */
-struct relay {
-	char bytes[RELAY_BYTES];
-	size_t from, n;
-};
 
 struct terminal {
 	struct run *run;
@@ -47,11 +38,9 @@ struct terminal {
 	int slave; /* of a terminal made here; -1: it was made inside */
 	struct loop_watch typed, shown, master, stops;
 	struct loop_timer foreground;
-	struct relay in, out;
-	char shown_last[SHOWN_BYTES];
-	size_t shown_n;
+	struct carried in, out;
+	struct shown_text last;
 	struct run_teller *teller; /* NULL: none */
-	size_t untold;		   /* at the end of what was shown last */
 	int *launch_stop;
 };
 
@@ -189,7 +178,7 @@ static void press(struct terminal *t, int sig)
 /* Takes such keys out of what was just typed. */
 static void take_keys(struct terminal *t, size_t start)
 {
-	struct relay *in = &t->in;
+	struct carried *in = &t->in;
 	size_t kept = start;
 
 	for (size_t i = start; i < in->n; i++) {
@@ -204,42 +193,6 @@ static void take_keys(struct terminal *t, size_t start)
 }
 
 /* --- carrying ---------------------------------------------------------------------- */
-
-/* One read; false at the end or when there is nothing now. */
-static bool fill(struct relay *r, int fd, bool *ended)
-{
-	ssize_t got;
-
-	if (r->from == r->n)
-		r->from = r->n = 0;
-	if (r->n == sizeof(r->bytes))
-		return false;
-	got = read(fd, r->bytes + r->n, sizeof(r->bytes) - r->n);
-	if (got > 0)
-		r->n += (size_t)got;
-	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-		*ended = true;
-	return got > 0;
-}
-
-/* False when nobody takes it any more. */
-static bool pour(struct relay *r, int fd)
-{
-	while (r->from < r->n) {
-		ssize_t done = write(fd, r->bytes + r->from, r->n - r->from);
-
-		if (done > 0)
-			r->from += (size_t)done;
-		else if (errno != EINTR)
-			return errno == EAGAIN;
-	}
-	return true;
-}
-
-static bool has_room(const struct relay *r)
-{
-	return r->n < sizeof(r->bytes) || r->from == r->n;
-}
 
 static void watch(struct terminal *t, struct loop_watch *w, uint32_t events)
 {
@@ -257,9 +210,9 @@ static void watch_all(struct terminal *t)
 {
 	bool typed = t->in.from < t->in.n, shown = t->out.from < t->out.n;
 
-	watch(t, &t->typed, t->raw && has_room(&t->in) ? POLLIN : 0);
+	watch(t, &t->typed, t->raw && carried_has_room(&t->in) ? POLLIN : 0);
 	watch(t, &t->shown, shown ? POLLOUT : 0);
-	watch(t, &t->master, (has_room(&t->out) ? POLLIN : 0u) | (typed ? POLLOUT : 0u));
+	watch(t, &t->master, (carried_has_room(&t->out) ? POLLIN : 0u) | (typed ? POLLOUT : 0u));
 }
 
 static void let_go(struct terminal *t, struct loop_watch *w)
@@ -271,7 +224,7 @@ static void let_go(struct terminal *t, struct loop_watch *w)
 /* What cannot be shown is dropped: the command must not wait for a terminal that is gone. */
 static void show(struct terminal *t)
 {
-	if (t->shown.fd >= 0 && !pour(&t->out, t->shown.fd))
+	if (t->shown.fd >= 0 && !carried_pour(&t->out, t->shown.fd))
 		let_go(t, &t->shown);
 	if (t->shown.fd < 0)
 		t->out.from = t->out.n;
@@ -279,31 +232,8 @@ static void show(struct terminal *t)
 
 static void send_typed(struct terminal *t)
 {
-	if (t->master.fd < 0 || !pour(&t->in, t->master.fd))
+	if (t->master.fd < 0 || !carried_pour(&t->in, t->master.fd))
 		t->in.from = t->in.n;
-}
-
-static void keep_last(struct terminal *t, struct str text)
-{
-	size_t too_many;
-
-	if (text.n > SHOWN_BYTES)
-		text = str_skip(text, text.n - SHOWN_BYTES);
-	if (t->shown_n + text.n > SHOWN_BYTES) {
-		too_many = t->shown_n + text.n - SHOWN_BYTES;
-		t->shown_n -= too_many;
-		memmove(t->shown_last, t->shown_last + too_many, t->shown_n);
-	}
-	memcpy(t->shown_last + t->shown_n, text.p, text.n);
-	t->shown_n += text.n;
-	t->untold += text.n;
-	if (t->untold > t->shown_n)
-		t->untold = t->shown_n;
-}
-
-static struct str untold(const struct terminal *t)
-{
-	return (struct str){ t->shown_last + t->shown_n - t->untold, t->untold };
 }
 
 /* What is on its way, up to the line that the shell's prompt is on. */
@@ -320,7 +250,7 @@ static void show_lines(struct terminal *t)
 /* Before the shell's prompt. Without a line's end a text may go on. */
 static void tell(struct terminal *t)
 {
-	struct str lines = untold(t);
+	struct str lines = shown_text_untold(&t->last);
 
 	if (!t->teller)
 		return;
@@ -329,7 +259,7 @@ static void tell(struct terminal *t)
 	if ((!lines.n && !t->teller->waiting) ||
 	    !tree_command_leads(&t->run->tree, tcgetpgrp(t->master.fd)))
 		return;
-	t->untold -= lines.n;
+	t->last.untold -= lines.n;
 	t->teller->waiting = false;
 	show_lines(t);
 	t->teller->tell(t->teller->data, lines);
@@ -340,9 +270,9 @@ static bool take_shown(struct terminal *t, bool *ended)
 {
 	size_t before = t->out.from == t->out.n ? 0 : t->out.n;
 
-	if (!fill(&t->out, t->master.fd, ended))
+	if (!carried_fill(&t->out, t->master.fd, ended))
 		return false;
-	keep_last(t, (struct str){ t->out.bytes + before, t->out.n - before });
+	shown_text_add(&t->last, (struct str){ t->out.bytes + before, t->out.n - before });
 	return true;
 }
 
@@ -381,7 +311,7 @@ static void typed_ready(void *data, uint32_t events)
 
 	(void)events;
 	start = t->in.from == t->in.n ? 0 : t->in.n;
-	if (t->master.fd >= 0 && fill(&t->in, t->typed.fd, &ended)) {
+	if (t->master.fd >= 0 && carried_fill(&t->in, t->typed.fd, &ended)) {
 		take_keys(t, start);
 		send_typed(t);
 	}
@@ -508,7 +438,8 @@ static void end(struct run_part *part, struct run_result *result)
 		drain(t);
 		result->shown = buf_make(SHOWN_BYTES);
 		buf_add(&result->shown,
-			t->teller ? untold(t) : (struct str){ t->shown_last, t->shown_n });
+			t->teller ? shown_text_untold(&t->last)
+				  : (struct str){ t->last.bytes, t->last.n });
 		terminal_leave(t);
 		keeper_end(&t->keeper);
 		loop_clear_timer(t->run->loop, &t->foreground);

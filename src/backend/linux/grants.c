@@ -452,27 +452,31 @@ static void grant_tree(struct collector *c, const struct op *op)
 		c->failed = err_nomem(c->err, "landlock");
 }
 
-static void grant_op(struct collector *c, const struct op *op)
+static uint64_t all_rights(const struct collector *c, struct str path)
 {
 	uint64_t all = c->handled & ~(uint64_t)LANDLOCK_ACCESS_FS_IOCTL_DEV;
+
+	return executable(c, path) ? all : all & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
+}
+
+static void grant_op(struct collector *c, const struct op *op)
+{
 	bool directory = op->node.type == NODE_DIR;
 
-	if (!executable(c, op->path))
-		all &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
 	if (c->inner && op_is_writable(op) && (directory || op->kind == OP_ROOT_HOST))
 		grant_tree(c, op);
 	else if (op->kind == OP_ROOT_HOST && op->number)
-		grant(c, op->path, all, true, false);
+		grant(c, op->path, all_rights(c, op->path), true, false);
 	else if (op->kind == OP_ROOT_HOST || (op->kind == OP_BIND_RO && directory))
 		grant_tree(c, op);
 	else if (op->kind == OP_BIND_RO)
 		grant_bound(c, op, READ_RIGHTS | exec_right(c, op->path));
 	else if (op->kind == OP_BIND_RW || (op->kind == OP_CACHE && !is_elsewhere(c, op)))
-		grant_bound(c, op, all);
+		grant_bound(c, op, all_rights(c, op->path));
 	else if (op->kind == OP_CACHE)
 		grant_uncovered(c, op);
 	else if ((op->kind == OP_TMPFS || op->kind == OP_SHARED_TMP) && !c->alone)
-		grant(c, op->path, all, true, false);
+		grant(c, op->path, all_rights(c, op->path), true, false);
 	else if (op->kind == OP_DEV)
 		grant_devices(c, op);
 	else if (op->kind == OP_PROC)
@@ -485,12 +489,8 @@ static void grant_op(struct collector *c, const struct op *op)
 
 static void grant_scratch(struct collector *c, const char *scratch)
 {
-	uint64_t all = c->handled & ~(uint64_t)LANDLOCK_ACCESS_FS_IOCTL_DEV;
-
-	if (!executable(c, STR("/tmp")))
-		all &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
 	if (scratch)
-		grant(c, str_of(scratch), all, true, false);
+		grant(c, str_of(scratch), all_rights(c, STR("/tmp")), true, false);
 }
 
 static bool has_secrets(const struct plan *plan)
