@@ -274,6 +274,18 @@ again() {
 	again --protect exact
 }
 
+# Nobody looks at calls there: what git prints is all that is known, where it is seen.
+@test "on bwrap what a branch follows is not set again, and that is told" {
+	git init -q --bare "$SCRATCH/origin"
+	git remote add origin "$SCRATCH/origin"
+	git push -q -u origin main
+	run --separate-stderr cordon run --backend bwrap --fallback degrade --json \
+		--allow-write "$SCRATCH/origin" -- git push -u origin main
+	assert_json '.exit_code == 0 and (.degraded | index("report"))'
+	assert_json '.violations | length == 1 and (.[0] | .source == "inferred" and .op == "write" and
+		(.object | endswith("/.git/config")) and .fix.opens_control)'
+}
+
 # kept FLAG...: what only unsets it, or sets it to something else, changes nothing and is told.
 kept() {
 	local before command

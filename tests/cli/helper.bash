@@ -87,9 +87,10 @@ must_or_skip() {
 #	cargo, java	are installed for one user, or not at all
 #	cgroup2		no control group is delegated to whoever runs the tests
 #	clock		the machine does not let a process read its counter of cycles
+#	fanotify	root may not do everything here
 #	fsflags		the file system has no flags for files
 #	int80		the kernel is built without 32-bit calls
-HONEST_LACKS=' cargo cgroup2 clock fsflags int80 java '
+HONEST_LACKS=' cargo cgroup2 clock fanotify fsflags int80 java '
 
 # lacking NAME WHY: a skip for what is in that list; must work otherwise.
 lacking() {

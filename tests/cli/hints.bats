@@ -37,9 +37,13 @@ hinted() {
 	ln -s ../../lib/tool "$HOME/.local/bin/one"
 	ln -s one "$HOME/.local/bin/two"
 	ln -s "$HOME/lib/tool" here
+	ln -s "$HOME/.local/bin/two" through
+	ln -s through behind
+	ln -s "$HOME/cur" lib
+	ln -s lib "$HOME/cur"
 	export PATH=$HOME/.local/bin:$PATH
 	for profile in strict shell; do
-		for word in one two "$HOME/.local/bin/two" ./here; do
+		for word in one two "$HOME/.local/bin/two" ./here ./through ./behind ./lib/tool; do
 			run -125 --separate-stderr cordon run -p $profile --json "$word"
 			fix=$(jq -r '.violations[0].fix.flags' <<<"$output")
 			run -125 --separate-stderr cordon run -p $profile "$word"
@@ -48,6 +52,10 @@ hinted() {
 			run -0 cordon run -q -p $profile $fix "$word"
 			# shellcheck disable=SC2086 # words
 			run -0 cordon run -q -p $profile $hint "$word"
+			fix=$(cordon explain -p $profile --exec "$(type -P "$word")" |
+				sed -n 's/^ *to allow it: //p')
+			# shellcheck disable=SC2086 # words
+			run -0 cordon run -q -p $profile $fix "$word"
 		done
 	done
 }
@@ -61,6 +69,35 @@ follows() {
 	# shellcheck disable=SC2086 # words
 	run -0 --separate-stderr cordon run "${profile[@]}" $fix -- "$@"
 	fixed=$fix
+}
+
+@test "strict: of a shim all that it starts is shown, by its hint, its fix and explain" {
+	local flags
+	mkdir -p "$HOME/.someenv/shims" "$HOME/.someenv/libexec" "$HOME/.someenv/versions/1/bin"
+	printf '#!/bin/sh\nexec "%s/.someenv/libexec/env" tool "$@"\n' "$HOME" >"$HOME/.someenv/shims/tool"
+	printf '#!/bin/sh\nexec "%s/.someenv/versions/1/bin/$1"\n' "$HOME" >"$HOME/.someenv/libexec/env"
+	cp "$(type -P true)" "$HOME/.someenv/versions/1/bin/tool"
+	chmod -R +x "$HOME/.someenv"
+	export PATH=$HOME/.someenv/shims:$PATH
+	for profile in strict shell; do
+		run -125 --separate-stderr cordon run -p $profile --json tool
+		flags=$(jq -r '.violations[0].fix.flags' <<<"$output")
+		# shellcheck disable=SC2086 # words
+		run -0 cordon run -q -p $profile $flags tool
+		run -125 --separate-stderr cordon run -p $profile tool
+		flags=$(sed -n 's/^ *hint: //p' <<<"$stderr")
+		# shellcheck disable=SC2086 # words
+		run -0 cordon run -q -p $profile $flags tool
+		run -0 cordon explain -p $profile --exec "$HOME/.someenv/shims/tool"
+		assert_contains "--allow-exec $HOME/.someenv"$'\n'
+		assert_contains "all of that directory, since the program starts others in it"
+	done
+	# But not all of a home.
+	mkdir "$HOME/shims"
+	cp "$(type -P true)" "$HOME/shims/other"
+	run -125 --separate-stderr cordon run -p strict "$HOME/shims/other"
+	[[ $stderr == *"--allow-read $HOME/shims/other --allow-exec $HOME/shims/other"* ]] ||
+		fail "not that program alone" "$(outcome)"
 }
 
 @test "what git needs is said as a whole, by fix and hint alike, and suffices" {
@@ -188,4 +225,38 @@ allowed() {
 	run -0 --separate-stderr cordon run "${base[@]}" --allow-read . -- pwd
 	assert_equal "$output" "$WORKDIR"
 	[[ $stderr != *"starts in"* ]] || fail "said" "$(outcome)"
+}
+
+@test "the workdir /: what is said of it is true, and no built-in profile is to be edited" {
+	cd /
+	run -125 --separate-stderr cordon run -- touch cordon-bats-x
+	[[ $stderr == *"the workdir would be /, which is the whole machine"* &&
+		$stderr != *writable* && $stderr == *"cd into a project"* ]] || fail "words" "$(outcome)"
+	run -1 --separate-stderr cordon run --workdir / -- touch cordon-bats-x
+	refute_file /cordon-bats-x
+	[[ $stderr == *"the workdir is /, which as such is not made writable"* &&
+		$stderr != *"leave out the read"* ]] || fail "words" "$(outcome)"
+	# What somebody wrote twice is still to be written once.
+	mkdir -p "$HOME/.cordon"
+	cat >"$HOME/.cordon/config.toml" <<-EOF
+		[sandbox.profiles.twice]
+		read = ["{workdir}"]
+		write = ["{workdir}"]
+	EOF
+	cd "$WORKDIR"
+	run --separate-stderr cordon explain -p twice x
+	[[ $stderr == *"leave out the read"* ]] || fail "words" "$(outcome)"
+}
+
+@test "what is to be writable and is not there: the hint makes it" {
+	local hint path
+	for path in "$HOME/out/of/it" "$HOME/beside"; do
+		run -125 --separate-stderr cordon run --allow-write "$path" true
+		hint=$(sed -n 's/.*hint: create it first: \(.*\), or mkdir.*/\1/p' <<<"$stderr")
+		[ -n "$hint" ] || fail "no hint" "$(outcome)"
+		eval "$hint" || fail "the hint fails: $hint"
+		[ -f "$path" ] || fail "not made: $hint"
+		run -0 cordon run -q --allow-write "$path" sh -c "echo x >'$path'"
+	done
+	[[ $hint != *mkdir* ]] || fail "what is there is to be made: $hint"
 }

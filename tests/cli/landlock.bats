@@ -84,6 +84,20 @@ setup() {
 	refute_file "${lines[-1]}"
 }
 
+@test "what is written in a TMPDIR of one's own is not told as refused, wherever that lies" {
+	mkdir "$SCRATCH/open/t"
+	for flags in "" "--on-violation kill" "--report all --on-violation kill" "--protect exact"; do
+		# shellcheck disable=SC2086 # words
+		TMPDIR=$SCRATCH/open/t run cordon "${LANDLOCK[@]}" $flags -- sh -c 'cd "$TMPDIR" && echo x >x &&
+			mkdir -p d/e .claude .git/hooks && mv x d && cat d/x && rmdir d/e'
+		assert_status 0
+		refute_contains "refused:"
+	done
+	TMPDIR=$SCRATCH/open/t run cordon run --backend landlock --fallback degrade -- sh -c 'echo x >"$TMPDIR/../x"'
+	assert_contains "refused: writing $SCRATCH/open/t/x (sh, seen at the system call)"
+	refute_file "$SCRATCH/open/t/x"
+}
+
 @test "what is too deep to recurse into is removed, too" {
 	run -0 cordon "${LANDLOCK[@]}" -- python3 -c '
 import os

@@ -46,7 +46,7 @@ learned_once() {
 		sh -c "$2"
 	assert_json '.complete and .cause == "exited" and .exit_code == 0 and (.rules | length > 0)'
 	cp "$CONFIG" "$SCRATCH/learned.toml"
-	run -0 --separate-stderr cordon run -p learned --report all --json -- sh -c "$2"
+	run -0 --separate-stderr cordon run "${flags[@]}" -p learned --report all --json -- sh -c "$2"
 	assert_json '.violations == [] and .exit_code == 0'
 	cmp "$CONFIG" "$SCRATCH/learned.toml" || fail "a run changed the configuration"
 }
@@ -168,6 +168,19 @@ learned_once() {
 	profile $'\t"~/data", # sh, 4 refused'
 }
 
+@test "what is removed or moved is learned with its directory, without which that would fail" {
+	local backend
+	for backend in native landlock; do
+		for command in 'rm -f ~/data/x; echo 1 >~/data/x' 'echo 2 >~/data/new; mv ~/data/new ~/data/x' \
+			'test ! -e ~/data/x || mv ~/data/x ~/data/y'; do
+			rm -f "$CONFIG"
+			echo 0 >"$HOME/data/x"
+			learned_once --backend $backend --fallback degrade -- "$command"
+			grep -q '"~/data", # ' "$CONFIG" || fail "$backend: $command" "$(cat "$CONFIG")"
+		done
+	done
+}
+
 @test "git, make and python run under what was learned from them" {
 	command -v git make python3 >/dev/null || must_or_skip "git, make or python3 is missing"
 	mkdir "$HOME/clones" "$HOME/prefix" "$HOME/numbers"
@@ -184,6 +197,35 @@ for i in range(8):
     with open(os.path.expanduser(\"~/numbers/%d\" % i), \"w\") as f: json.dump(i, f)
 "'
 	assert_equal "$(cat "$HOME/numbers/7")" 7
+}
+
+@test "a database, a tree of packages and an archive run under what was learned from them" {
+	command -v node sqlite3 >/dev/null || must_or_skip "node or sqlite3 is missing"
+	mkdir "$HOME/site" "$HOME/out"
+	learned_once -- 'rm -f ~/data/x.db; for mode in delete wal; do
+		echo "pragma journal_mode=$mode; create table if not exists t(i); insert into t values(1);" |
+			sqlite3 ~/data/x.db >/dev/null; done; echo "select count(*) from t" | sqlite3 ~/data/x.db'
+	assert_equal "$(sqlite3 "$HOME/data/x.db" 'select count(*) from t')" 2
+	rm "$CONFIG"
+	cat >packages.js <<-'EOF'
+		const fs = require("fs"), top = process.env.HOME + "/site/node_modules";
+		fs.rmSync(top, { recursive: true, force: true });
+		for (let i = 0; i < 60; i++) {
+			const staged = `${top}/.staging/p${i}-${process.pid}`;
+			fs.mkdirSync(staged + "/lib", { recursive: true });
+			fs.writeFileSync(staged + "/package.json", JSON.stringify({ name: "p" + i, main: "lib/index.js" }));
+			fs.writeFileSync(staged + "/lib/index.js", "module.exports = " + i);
+			fs.renameSync(staged, `${top}/p${i}`);
+		}
+		fs.mkdirSync(top + "/.bin");
+		fs.symlinkSync("../p1/lib/index.js", top + "/.bin/p1");
+		fs.rmSync(top + "/.staging", { recursive: true });
+		if (require(top + "/p59") !== 59) process.exit(1);
+	EOF
+	learned_once -- 'node packages.js'
+	assert_file "$HOME/site/node_modules/p59/lib/index.js"
+	rm "$CONFIG"
+	learned_once -- 'tar -C ~/site -cf ~/out/a.tar . && mkdir -p ~/out/x && tar -C ~/out/x -xf ~/out/a.tar'
 }
 
 @test "--merge keeps what the file says, comments and all" {

@@ -6,6 +6,8 @@
  *				prints port, pid and shm key when it is ready
  *	probe check DIR PORT PID KEY	inside: prints "GUARANTEE open WHAT" or "... closed WHAT"
  *				for everything it tries
+ *	probe names DIR		inside: the same for names that a rule keeps from being made: later
+ *				in the workdir, which is denied, and hidden ones below dir
  *
  * DIR holds: denied/secret (a rule denies the directory), outside/file and
  * outside/victim (not writable). The workdir is writable, and some profiles deny exec
@@ -333,6 +335,30 @@ static void check_rest(void)
 	say("kernel-surface", unshare(CLONE_NEWUSER) == 0, "make a user namespace");
 }
 
+static bool makes(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	return fd >= 0 && close(fd) == 0;
+}
+
+static void check_names(void)
+{
+	bool made = makes("later");
+
+	say("guard", made, "make a file of a denied name");
+	say("exact", made, "make a file of a denied name");
+	made = mkdir("later", 0700) == 0;
+	say("guard", made, "make a directory of a denied name");
+	say("exact", made, "make a directory of a denied name");
+	made = mkdir("built", 0700) == 0 && rename("built", "later") == 0;
+	say("guard", made, "move a directory to a denied name");
+	say("exact", made, "move a directory to a denied name");
+	say("hidden-names", makes("dir/.new"), "make a hidden file");
+	say("hidden-names", open("dir/.there", O_WRONLY) >= 0, "write a hidden file");
+	say("hidden-names", rename("dir/.there", "dir/shown") == 0, "move a hidden file");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -341,6 +367,10 @@ int main(int argc, char **argv)
 		return 2;
 	if (strcmp(argv[1], "serve") == 0)
 		return serve();
+	if (strcmp(argv[1], "names") == 0) {
+		check_names();
+		return 0;
+	}
 	if (argc != 6)
 		return 2;
 	port = (int)strtol(argv[3], NULL, 10);

@@ -225,3 +225,18 @@ under() {
 	run -125 --separate-stderr cordon run --settings s.json -- true
 	[[ $stderr == *"s.json:3:20: '/nonexistent/out' does not exist"* ]] || fail "no place" "$stderr"
 }
+
+@test "a fix names the flag and no line of a configuration, which the file would go before" {
+	mkdir gen
+	files '' '' '"."' '"gen"'
+	run --separate-stderr cordon run --json --settings "$SCRATCH/settings.json" -- sh -c 'echo x >gen/a'
+	valid
+	assert_json '.violations[0].fix | (.flags | startswith("--allow-write ")) and (has("toml") | not)'
+	for how in --last "--settings $SCRATCH/settings.json --write gen/a"; do
+		# shellcheck disable=SC2086 # words
+		run -0 cordon explain $how
+		assert_contains "to allow it: --allow-write $WORKDIR/gen"
+		refute_contains config.toml
+	done
+	run -0 cordon run -q --settings "$SCRATCH/settings.json" --allow-write gen -- sh -c 'echo x >gen/a'
+}

@@ -95,6 +95,22 @@ load helper
 	fi
 }
 
+@test "doctor says that confinement is switched off, and where" {
+	local on
+	on=$(cordon doctor | sed -n '/^Profiles:/,/^$/p')
+	mkdir -p "$HOME/.cordon"
+	printf '[sandbox]\nenabled = false\n' >"$HOME/.cordon/config.toml"
+	run -0 cordon doctor
+	assert_contains "Confinement is switched off by $HOME/.cordon/config.toml:2 (enabled = false)"
+	refute_contains "can be enforced here"
+	assert_equal "$(sed -n '/^Profiles:/,/^$/p' <<<"$output")" "$on"
+	run -0 cordon doctor --json
+	assert_json '.confined == false'
+	rm "$HOME/.cordon/config.toml"
+	run cordon doctor --json
+	assert_json '.confined'
+}
+
 @test "profile list, show and check" {
 	local name
 	run -0 cordon profile list

@@ -68,10 +68,16 @@ refused() {
 	refused "'--json' takes no argument" run --json=1 touch ran
 	refused "'--no-sandbox' takes no argument" run --no-sandbox=false touch ran
 	refused "'--profile': the argument is empty" run --profile= touch ran
-	refused "'--allow-network'= has no value" run --allow-network= touch ran
-	refused "'--sandbox-allow-network'= has no value" run --sandbox-allow-network= touch ran
+	refused "'--allow-network=' has no value" run --allow-network= touch ran
+	refused "'--sandbox-allow-network=' has no value" run --sandbox-allow-network= touch ran
 	refused "'example.com' looks like a host" run --allow-network example.com touch ran
+	refused "'192.0.2.1' looks like a host" run --allow-network 192.0.2.1 touch ran
+	refused "'10.0.0.0/8' looks like a host" run --allow-network 10.0.0.0/8 touch ran
+	refused "'2001:db8::1' looks like a host" run --allow-network 2001:db8::1 touch ran
+	refused "'https://example.com/' looks like a host" run --allow-network https://example.com/ touch ran
 	refused "'localhost:80' looks like a host" run --allow-network localhost:80 touch ran
+	refused "--allow-network alone (network = \"on\") opens everything" run '--allow-network=*' touch ran
+	refused "--allow-network alone" run '--allow-network=*:443' touch ran
 	refused "--allow-write" run --allow-write= touch ran
 }
 

@@ -404,6 +404,27 @@ os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
 	quiet_about "not observed"
 }
 
+@test "strict: who only looks whether a file is there is told of it, by the command's words" {
+	echo x >"$HOME/page"
+	for words in 'cp ~/page .' "ls $HOME/page" 'test -e ~/page'; do
+		run --separate-stderr cordon run -p strict -- sh -c "$words"
+		sentence "hint: $HOME/page may not be read, and whoever only looks whether it is there"
+	done
+	run --separate-stderr cordon run -p strict -- sh -c 'cat ~/page; false'
+	quiet_about "only looks"
+	for words in 'cd / && false' "cd '$WORKDIR' && cd .. && false" 'cp ~/none .' "ls $HOME/page; true"; do
+		run --separate-stderr cordon run -p strict -- sh -c "$words"
+		quiet_about "only looks"
+	done
+	# What is seen of the output says it by itself.
+	git init -q "$HOME/up"
+	for words in 'cp ~/page .' 'git clone -q ~/up here'; do
+		inside strict "$words"
+		quiet_about "only looks"
+		sentence "probably refused: reading $HOME/"
+	done
+}
+
 @test "no advice where ordinary permissions decide" {
 	is_root && skip "root is refused nothing"
 	inside moderate 'cat /etc/shadow; touch /usr/x'
@@ -656,4 +677,22 @@ try: open("/x\ncordon: nothing was refused", "w")
 except OSError: pass'
 	assert_equal "${#stderr_lines[@]}" 1
 	[[ $stderr == "cordon: refused: writing /x\\ncordon: nothing"* ]] || fail "what" "$(outcome)"
+}
+
+@test "a file where rules need a directory: that is the reason, and explain says it, too" {
+	local program
+	echo hi >f
+	for program in 'mv f .git' 'echo x >.git' 'ln -s f .git'; do
+		inside moderate "$program"
+		sentence "only a directory may be made there"
+		sentence "point git elsewhere"
+		[[ $stderr != *"write {workdir}"* ]] || fail "a rule that allows it" "$(outcome)"
+	done
+	run -0 cordon explain --write .git
+	assert_contains "only a directory may be made there"
+	run -0 cordon explain --write other
+	refute_contains "only a directory"
+	run -0 cordon run -q -- mkdir .git
+	run -0 cordon explain --write .git
+	refute_contains "only a directory"
 }

@@ -90,7 +90,7 @@ submodule() {
 	cd sub
 }
 
-@test "the .git file of a linked worktree" {
+@test "H23 the .git file of a linked worktree" {
 	held worktree 'git init -q --bare other; evil >other/config
 		printf "[core]\nworktree = ..\n" >>other/config; echo "gitdir: other" >.git'
 	held worktree 'cp -r ../main/.git other; rm -rf other/worktrees; evil >other/config
@@ -99,7 +99,7 @@ submodule() {
 		mv .git away; mv other .git'
 }
 
-@test "the .git file of a submodule" {
+@test "H23 the .git file of a submodule" {
 	local other='cp -r .git/modules/sub other; evil >other/config
 		printf "[core]\nworktree = ../sub\n" >>other/config
 		echo "gitdir: ../other" >new;'
@@ -110,7 +110,7 @@ submodule() {
 		printf "[core]\nworktree = ..\n" >>other/config; echo "gitdir: other" >.git'
 }
 
-@test "another common directory" {
+@test "H23 another common directory" {
 	held super 'cp -r .git/modules/sub other; evil >other/config
 		printf "[core]\nworktree = ../../../sub\n" >>other/config
 		echo "$PWD/other" >.git/modules/sub/commondir'
@@ -118,7 +118,7 @@ submodule() {
 		echo "$PWD/other" >../main/.git/commondir'
 }
 
-@test "a submodule's directory that is made to look like none, in two runs" {
+@test "H23 a submodule's directory that is made to look like none, in two runs" {
 	held super 'cd .git/modules/sub; B=$(sed "s/ref: //" HEAD); rm HEAD; ln -s "$B" HEAD' \
 		'evil >>.git/modules/sub/config
 		printf "[core]\nworktree = ../../../sub\n" >>.git/modules/sub/config'
@@ -127,7 +127,7 @@ submodule() {
 		printf "[core]\nworktree = ../../../sub\n" >>config'
 }
 
-@test "submodules that cannot be listed, in two runs" {
+@test "H23 submodules that cannot be listed, in two runs" {
 	local change='evil >>.git/modules/sub/config
 		printf "[core]\nworktree = ../../../sub\n" >>.git/modules/sub/config'
 	held super 'chmod 0 .git/modules' "chmod 755 .git/modules; $change"
@@ -135,7 +135,7 @@ submodule() {
 	held super 'chmod 0 .git/modules/sub/config' "chmod 644 .git/modules/sub/config; $change"
 }
 
-@test "a bare layout in the workdir" {
+@test "H23 a bare layout in the workdir" {
 	local layout='mkdir objects refs; evil >config; printf "[core]\nworktree = $PWD\n" >>config
 		echo "ref: refs/heads/main" >HEAD'
 	PROFILES_GIT='moderate permissive strict'
@@ -151,7 +151,7 @@ submodule() {
 		'echo "ref: refs/heads/main" >HEAD'
 }
 
-@test "a bare repository that is made to look like none, in two runs" {
+@test "H23 a bare repository that is made to look like none, in two runs" {
 	bare_repository() {
 		git init -q --bare
 	}
@@ -162,7 +162,7 @@ submodule() {
 		'mv away refs; evil >config; printf "[core]\nworktree = $PWD\n" >>config'
 }
 
-@test "directories of hooks that other configurations name" {
+@test "H24 directories of hooks that other configurations name" {
 	local hooks='mkdir -p .husky; hook .husky/pre-commit'
 	checkout() {
 		submodule
@@ -176,7 +176,7 @@ submodule() {
 	held inner_checkout 'mkdir -p sub/.husky; hook sub/.husky/pre-commit'
 }
 
-@test "a git directory of another name in the workdir" {
+@test "H23 a git directory of another name in the workdir" {
 	separate() {
 		git init -q --separate-git-dir store
 		git commit -q --allow-empty -m first
@@ -191,7 +191,7 @@ submodule() {
 	held linked 'evil >>store/config'
 }
 
-@test "programs that the configuration names" {
+@test "H24 programs that the configuration names" {
 	scripts() {
 		plain
 		mkdir tools
@@ -251,10 +251,10 @@ changes_while_judged() {
 	assert_equal "$status" 1
 }
 
-@test "a configuration that changes while it is judged" {
+@test "H24 H48 a configuration that changes while it is judged" {
 	changes_while_judged guard
 }
 
-@test "a configuration that changes while it is judged, under a broker" {
+@test "H24 H48 a configuration that changes while it is judged, under a broker" {
 	changes_while_judged exact
 }

@@ -7,6 +7,8 @@
 #	$PROFILES	the profiles that `inside` goes through: moderate and strict
 #	$SECRET		what must never be printed; it is in the secrets of $HOME
 #	$OUTSIDE	a directory that is neither home nor workdir
+#	$BACKEND	landlock in a file called NAME-landlock.bats, which is NAME.bats under
+#			another name; native elsewhere
 #
 # An attack exits with 0 when it succeeded, 10 when it was refused and 20 when it could
 # not be tried (tests/escape/src/attack.h).
@@ -27,6 +29,31 @@ escape_setup() {
 	echo "$SECRET" >"$OUTSIDE/file"
 	cp "${ATTACK:-$(dirname "$CORDON")/tests/escape/attack}" attack
 	ATTACK_PATH=$WORKDIR/attack
+	BACKEND=native
+	[[ $BATS_TEST_FILENAME != *-landlock.bats ]] || { BACKEND=landlock && configure; }
+}
+
+# configure LINE...: lines of [sandbox] in the user's file, beside those that choose the backend.
+configure() {
+	mkdir -p -m 700 "$HOME/.cordon"
+	{
+		echo '[sandbox]'
+		[ $BACKEND = native ] ||
+			printf 'backend = "%s"\nfallback_on_unavailable = "degrade"\n' $BACKEND
+		[ $# -eq 0 ] || printf '%s\n' "$@"
+	} >"$HOME/.cordon/config.toml"
+}
+
+# claimed NAME [FLAGS...]: a run with these flags promises it. native has to; what landlock does
+# not it declares, and what it does not promise there is nothing to try of.
+claimed() {
+	local what=$1
+	shift
+	run --separate-stderr "$CORDON" run -q --json "$@" -- true
+	# A caller that asks with || is not ended by what fails in here.
+	assert_json "(.enforced + .degraded) | index(\"$what\")" || exit 1
+	[ $BACKEND = landlock ] || assert_json ".enforced | index(\"$what\")" || exit 1
+	jq -e --arg what "$what" '.enforced | index($what)' <<<"$output" >/dev/null
 }
 
 escape_teardown() {
@@ -35,6 +62,7 @@ escape_teardown() {
 		kill -KILL "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
 	done
+	[ -z "${SOCKETS:-}" ] || rm -rf "$SOCKETS"
 	cordon_teardown
 }
 
@@ -44,6 +72,15 @@ setup() {
 
 teardown() {
 	escape_teardown
+}
+
+# with_broker NAME...: for what landlock promises only where a broker acts; native has it anyway.
+with_broker() {
+	local what
+	[ $BACKEND = native ] || FLAGS+=(--protect exact)
+	for what; do
+		claimed "$what" "${FLAGS[@]}" || fail "$what is not claimed with a broker" "$(outcome)"
+	done
 }
 
 # Runs a program until the test ends; its process id is in $STARTED.
@@ -67,6 +104,18 @@ start_server() {
 	: >"$SCRATCH/hits"
 	background "$ATTACK_PATH" serve "$1" "$2" "$SCRATCH/ready" "$SCRATCH/hits"
 	read -r PORT <"$SCRATCH/ready"
+}
+
+# unreached KIND WHERE: the server of the host is reached without cordon, not with it.
+unreached() {
+	inside connect "$1" "$2"
+	assert_equal "$(cat "$SCRATCH/hits")" ""
+	bare connect "$1" "$2"
+}
+
+# Short enough for a socket's address, not in a private place.
+short_dir() {
+	SOCKETS=$(mktemp -d "$(ground)/s.XXXXXX")
 }
 
 # The workdir becomes one whose file system takes names in any case for the same.

@@ -21,7 +21,7 @@ setup() {
 	refused .mcp.json create-at . .mcp.json
 	refused .mcp.json mkfifo .mcp.json
 	refused .mcp.json symlink plain .mcp.json
-	refused .mcp.json bind-name .mcp.json
+	[ $BACKEND = landlock ] || refused .mcp.json bind-name .mcp.json
 	refused .mcp.json link plain .mcp.json
 	refused .mcp.json tmpfile .mcp.json
 	inside rename plain .mcp.json
@@ -70,7 +70,7 @@ setup() {
 	refused .git write-created .git
 	refused .git symlink elsewhere .git
 	refused .git mkfifo .git
-	refused .git bind-name .git
+	[ $BACKEND = landlock ] || refused .git bind-name .git
 	inside rename elsewhere .git
 	refute_file .git
 	mkdir .git
@@ -108,170 +108,6 @@ setup() {
 		assert_status 10
 	done
 	refute_file .claude
-}
-
-@test "H25 a name in another case, where the file system takes it for the same" {
-	folding_workdir
-	for name in .CLAUDE .Mcp.JSON; do
-		refused "$name" mkdir "$name"
-		refused "$name" write-created "$name"
-	done
-	git init -q .
-	echo x >.git/config
-	# By the guard no longer promised, but done.
-	for flag in --fallback=degrade --protect=exact; do
-		FLAGS=("$flag")
-		# A name of its own: the kernel remembers the other spelling of what was removed.
-		hook=hooks/${flag##*=}
-		for name in ".GIT/$hook" ".git/${hook/hooks/HOOKS}"; do
-			refused ".git/$hook" write-created "$name"
-		done
-		inside write .GIT/config
-		inside rename .GIT .git2
-		assert_equal "$(cat .git/config)" x
-	done
-}
-
-# A mount covers one spelling, and the server answers to every other.
-@test "H25 what is hidden where a server folds names is hidden in fact, or not promised" {
-	folding_workdir
-	echo "$SECRET" >hidden
-	for flags in '--backend native' '--backend bwrap --protect off'; do
-		# shellcheck disable=SC2086
-		run -125 cordon run $flags --deny hidden -- cat HIDDEN
-		assert_contains '--protect exact'
-		# shellcheck disable=SC2086
-		run --separate-stderr cordon run --json $flags --fallback degrade --deny hidden -- true
-		assert_json '.degraded | index("files")'
-	done
-	run --separate-stderr cordon run --json --protect exact --deny hidden -- cat HIDDEN
-	assert_json '.exit_code != 0 and (.enforced | index("files"))'
-	# What is not below a tree that can be written is closed by Landlock, whatever it is called.
-	mkdir sub
-	run --separate-stderr cordon run --json --workdir sub --deny "$FOLDING/hidden" -- cat ../HIDDEN
-	assert_json '.exit_code != 0 and (.enforced | index("files"))'
-	refute_contains "$SECRET"
-}
-
-@test "H25 what is read-only where a server folds names is so in fact, or not promised" {
-	local write flags
-	folding_workdir
-	git init -q .
-	echo x | tee .git/config >ro.txt
-	# shellcheck disable=SC2016
-	write='echo y >>.GIT/config; echo y >.git/HOOKS/pre-commit; echo y >>RO.txt
-		cat .git/config ro.txt; ls .git/hooks'
-	for flags in '--backend native' '--backend native --protect off' '--backend bwrap' \
-		'--backend bwrap --protect off'; do
-		# shellcheck disable=SC2086
-		run -125 cordon run $flags -- sh -c "$write"
-		assert_contains "in any case"
-		assert_contains '--protect exact'
-		# shellcheck disable=SC2086
-		run --separate-stderr cordon run --json $flags --fallback degrade -- true
-		assert_json '(.degraded | index("files")) and (.enforced | index("files") | not)'
-	done
-	run --separate-stderr cordon run --json --protect exact --allow-read ro.txt -- sh -c "$write"
-	assert_json '.enforced | index("files")'
-	assert_equal "$(cat .git/config ro.txt)" x$'\n'x
-	refute_file .git/hooks/pre-commit
-	# A file alone, without a repository around.
-	rm -rf .git
-	for flags in '--backend native' '--backend bwrap --protect off'; do
-		# shellcheck disable=SC2086
-		run -125 cordon run $flags --allow-read ro.txt -- sh -c 'echo y >>RO.txt'
-		assert_contains "/ro.txt' takes names in any case"
-	done
-	assert_equal "$(cat ro.txt)" x
-	# What lies in a tree that is only read has no spelling that gives more.
-	mkdir sub
-	run --separate-stderr cordon run --json --workdir sub --allow-read "$FOLDING/ro.txt" -- \
-		sh -c 'echo y >>../RO.txt'
-	assert_json '.exit_code != 0 and (.enforced | index("files"))'
-	assert_equal "$(cat ro.txt)" x
-}
-
-@test "H25 what is not executed where a server folds names is promised by nobody" {
-	folding_workdir
-	mkdir -p tools/no
-	for flags in '' '--protect exact'; do
-		# shellcheck disable=SC2086
-		run -125 cordon run --backend native $flags --deny tools --allow-read tools/no -- true
-		assert_contains "in any case"
-		# shellcheck disable=SC2086
-		run --separate-stderr cordon run --json --backend native $flags --fallback degrade \
-			--deny tools --allow-read tools/no -- true
-		assert_json '.degraded | index("exec")'
-	done
-	# Nothing around it is executed.
-	run --separate-stderr cordon run --json --backend native -p shell --deny tools \
-		--allow-read tools/no -- true
-	assert_json '.enforced | index("exec")'
-}
-
-# Nobody can execute on a command's behalf, so what a broker refuses to read is executed.
-@test "H25 H36 a denied program where a server folds names is not executed, or not promised" {
-	local run flags profile
-	folding_workdir
-	mkdir hidden
-	cp /bin/echo prog
-	cp /bin/echo hidden/prog
-	for flags in '--deny prog' '--deny hidden'; do
-		run='./prog no; ./PROG yes; cat PROG'
-		[ "$flags" = '--deny prog' ] || run='hidden/prog no; HIDDEN/prog yes; cat HIDDEN/prog'
-		for profile in strict moderate; do
-			# shellcheck disable=SC2086
-			run -125 cordon run -p $profile --protect exact $flags -- sh -c "$run"
-			assert_contains "cannot promise 'files'"
-			assert_contains '--profile shell'
-			# shellcheck disable=SC2086
-			run --separate-stderr cordon run --json -p $profile --protect exact \
-				--fallback degrade $flags -- sh -c "$run"
-			# The attack works, and it is said that it may.
-			assert_json '(.degraded | index("files")) and (.enforced | index("files") | not)'
-			assert_json '.stdout | contains("yes") and (contains("no") | not)'
-		done
-		# As it is said: nothing in the workdir is executed.
-		# shellcheck disable=SC2086
-		run --separate-stderr cordon run --json -p shell $flags -- sh -c "$run"
-		assert_json '(.enforced | index("files")) and .stdout == ""'
-		# Without mounts each program that is there is granted by itself.
-		# shellcheck disable=SC2086
-		run --separate-stderr cordon run --json --backend landlock -p strict --fallback degrade \
-			$flags -- sh -c "$run"
-		assert_json '(.enforced | index("files")) and .stdout == ""'
-	done
-	# What nobody may execute is held by the broker, and stays so.
-	install -m 644 /bin/echo data
-	run --separate-stderr cordon run --json -p strict --deny data -- \
-		sh -c 'chmod 755 DATA; chmod 755 data; ./DATA yes; cat DATA'
-	assert_json '(.enforced | index("files")) and .stdout == ""'
-	# In a tree that is only read Landlock grants the others.
-	mkdir sub
-	run --separate-stderr cordon run --json --workdir sub --deny "$FOLDING/prog" -- \
-		sh -c '../PROG yes'
-	assert_json '(.enforced | index("files")) and .stdout == ""'
-}
-
-# The cover is on one spelling, and the guard can be deceived.
-@test "H25 H58 a socket where a server folds names is not promised" {
-	folding_workdir
-	mkfifo "$SCRATCH/up"
-	background sh -c 'exec /usr/bin/python3 -c "$1" >"$2"' sh 'import os, socket, signal
-s = socket.socket(socket.AF_UNIX); s.bind(os.getcwd() + "/a.sock"); s.listen(); print(flush=True); signal.pause()' "$SCRATCH/up"
-	read -r -t 30 _ <"$SCRATCH/up"
-	for flags in '' '--protect exact' '--backend bwrap --protect off' '--deny a.sock'; do
-		# shellcheck disable=SC2086
-		run -125 cordon run $flags -- true
-		assert_contains "/a.sock' takes names in any case"
-		refute_contains '--protect exact'
-		# shellcheck disable=SC2086
-		run --separate-stderr cordon run --json --fallback degrade $flags -- true
-		assert_json '.degraded | index("files")'
-	done
-	# Named, it is meant to be reached.
-	run --separate-stderr cordon run --json --allow-unix "$PWD/a.sock" -- true
-	assert_json '.enforced | index("files")'
 }
 
 @test "other spellings: slashes, dots, a slash at the end" {
@@ -357,7 +193,7 @@ s = socket.socket(socket.AF_UNIX); s.bind(os.getcwd() + "/a.sock"); s.listen(); 
 	assert_success
 	assert_file $'a\nb'
 	assert_file $'\xff\xfe'
-	run cordon run -q -- python3 -c '
+	run --separate-stderr cordon run -q -- python3 -c '
 import errno, os
 try:
     os.mkdir("a/" * 2100 + ".claude")
@@ -373,7 +209,7 @@ except OSError as e:
 	echo y >src/code/main.c
 	tar -C src -cf a.tar .
 	rm -r src
-	run cordon run -q --json -- tar -xf a.tar
+	run --separate-stderr cordon run -q --json -- tar -xf a.tar
 	assert_json '.exit_code != 0'
 	assert_json '.violations | any(.object | endswith("/.claude"))'
 	assert_json '.violations | all(.source == "guard" and .op == "write")'
@@ -381,10 +217,33 @@ except OSError as e:
 	refute_file .claude
 }
 
+@test "H82 git with a protected name in a commit: checking it out says which" {
+	PROFILES=moderate
+	local git=(git -c user.name=T -c user.email=t@example.com -c init.defaultBranch=main)
+	"${git[@]}" init -q origin
+	cd origin
+	"${git[@]}" commit -q --allow-empty -m first
+	"${git[@]}" checkout -qb settings
+	mkdir .claude
+	echo '{}' >.claude/settings.json
+	git add .
+	"${git[@]}" commit -qm settings
+	git checkout -q main
+	run --separate-stderr cordon run -q --json -- git checkout settings
+	assert_json '.violations | any(.source == "guard" and .op == "write" and
+		(.object | endswith("/origin/.claude") or endswith("/origin/.claude/settings.json")))'
+	refute_file .claude
+	# Elsewhere it is no name of this workdir's, and works.
+	run --separate-stderr cordon run -q --json -- git worktree add -q tree settings
+	assert_json '.exit_code == 0 and .violations == []'
+	assert_file tree/.claude/settings.json
+}
+
 @test "what is allowed stays allowed: a repository, a link, a socket, a move" {
 	run cordon run -q -- sh -ec 'mkdir -p a/b/c; mv a z; ln -s z l; echo 1 >l/f; ln l/f g
-		mkfifo p; mv g z/b; touch .hidden; mkdir z/.claude; ./attack bind-name z/s'
+		mkfifo p; mv g z/b; touch .hidden; mkdir z/.claude'
 	assert_success
+	[ $BACKEND = landlock ] || run -0 cordon run -q -- ./attack bind-name z/s
 	assert_file z/b/g
 	assert_file z/.claude
 }
@@ -392,7 +251,7 @@ except OSError as e:
 @test "making what exists says so, and is no violation" {
 	PROFILES=moderate
 	mkdir .claude
-	run cordon run -q --json -- sh -c 'mkdir -p .claude && ! mkdir .claude'
+	run --separate-stderr cordon run -q --json -- sh -c 'mkdir -p .claude && ! mkdir .claude'
 	assert_json '.exit_code == 0'
 	assert_json '.violations == []'
 }
@@ -543,6 +402,78 @@ raced() {
 	assert_json '.quarantined == [{"object": "'"$WORKDIR"'/.claude", "kept": null}]'
 }
 
+# CAP_SYS_ADMIN, and not in a user namespace.
+may_do_everything() {
+	grep -q ' 4294967295$' /proc/self/uid_map &&
+		(($((0x$(awk '/^CapEff/ { print $2 }' /proc/self/status))) >> 21 & 1))
+}
+
+@test "as root, also what somebody else makes beside a command that never pauses" {
+	is_root || skip "only root is told who makes a name"
+	PROFILES=moderate
+	may_do_everything || lacking fanotify "the kernel does not tell this root who makes a name"
+	mkfifo up
+	background "$CORDON" run -q --result result -- sh -c 'exec 9<>up; echo >&9
+		while [ ! -e stop ]; do : >x; mkdir y; rmdir y; done'
+	read -r _ <up
+	local tries=0
+	until grep -qs "^fanotify ino" "/proc/$STARTED/fdinfo/"*; do
+		((++tries < 500)) || break
+		sleep 0.01
+	done
+	echo keep >.mcp.json
+	sleep 0.1
+	echo more >>.mcp.json
+	: >stop
+	wait "$STARTED"
+	assert_equal "$(cat .mcp.json)" keep$'\n'more
+	output=$(cat result)
+	assert_json '.quarantined == [{"object": "'"$WORKDIR"'/.mcp.json", "kept": null}]'
+}
+
+# changed [FLAG ...]: a thread wins the race for what somebody else made meanwhile, and writes to it
+# later. It goes by the time, or is told who opened it; either way it does not stay.
+changed() {
+	mkfifo go up
+	: >plain
+	background "$CORDON" run -q --result result "$@" -- sh -c 'exec 9<>up 8<>go; '"${BUSY:-:}"'
+		echo >&9; read -r x <&8; ./attack race-write 20000 plain .mcp.json'
+	read -r _ <up
+	sleep 0.1
+	echo keep >.mcp.json
+	# Others look first, or the racing thread does.
+	sleep "${AFTER:-0}"
+	echo >go
+	wait "$STARTED" || :
+	output=$(cat result)
+	rm -f go up
+	case $(jq .exit_code result) in
+	0)
+		refute_file .mcp.json
+		assert_json '.quarantined | length == 1 and .[0].kept != null'
+		assert_equal "$(cat "$(jq -r '.quarantined[0].kept' result)")" evil
+		;;
+	10) # the race was not won
+		assert_equal "$(cat .mcp.json "$HOME/.cordon/quarantine"/*/0 2>/dev/null)" keep
+		;;
+	20) # it had been taken for the busy command's, as happens where nobody tells who made it
+		[ -n "$BUSY" ]
+		! may_do_everything
+		refute_file .mcp.json
+		assert_equal "$(cat "$(jq -r '.quarantined[0].kept' result)")" keep
+		;;
+	*) assert_equal "$output" "an exit code of race-write" ;;
+	esac
+	rm -f .mcp.json
+}
+
+@test "H48 what somebody else makes meanwhile and a racing thread changes does not stay" {
+	changed
+	AFTER=0.2 changed
+	BUSY='(while [ ! -e .mcp.json ]; do : >x; done) & :' changed
+	changed --backend landlock --fallback degrade
+}
+
 @test "below what somebody else makes meanwhile nothing is written either" {
 	PROFILES=moderate
 	mkfifo go up
@@ -575,7 +506,7 @@ except OSError as e:
 	}
 	run -0 set_flags env
 	[ -z "$output" ] || lacking fsflags "the file system here has no flags"
-	run -0 set_flags "$CORDON" run -q --
+	run -0 --separate-stderr set_flags "$CORDON" run -q --
 	assert_output ENOTSUP
 }
 

@@ -44,6 +44,31 @@ works_in() {
 	works_in bwrap --backend landlock
 }
 
+# Only of the same program: whoever calls itself cordon may be anybody.
+@test "what an inner run tries in vain is on record, and told by nobody but itself" {
+	local backend
+	for backend in native landlock; do
+		run --separate-stderr "$NESTED" run --backend $backend --fallback degrade --json \
+			--allow-exec "$SCRATCH/bin" -- "$NESTED" run --fallback degrade -- sh -c 'echo x >>~/.bashrc'
+		assert_json '[.violations[] | select(.op == "call")] | length >= 2 and
+			all(.program == "cordon" and .advisory)'
+		assert_json '.violations | any(.op == "write" and (.object | endswith("/.bashrc")))'
+		[ "$(grep -c "refused: " <<<"$stderr")" = 1 ] || fail "told otherwise" "$(outcome)"
+		# It knows at once what it has not, and says it once.
+		assert_json '(.stderr | split("not enforced by") | length) == 2 and
+			(.stderr | test("not enforced by landlock: .*guard"))'
+	done
+	run --separate-stderr cordon run --on-violation fail --allow-exec "$SCRATCH/bin" -- \
+		"$NESTED" run -q --fallback degrade -- true
+	assert_status 125
+	run --separate-stderr cordon run -- /usr/bin/python3 -c '
+import ctypes
+libc = ctypes.CDLL(None)
+libc.prctl(15, b"cordon", 0, 0, 0)
+libc.unshare(0x10000000)'
+	[[ $stderr == *"refused: calling unshare (cordon, "* ]] || fail "not told" "$(outcome)"
+}
+
 @test "three deep, each narrower" {
 	run cordon run -q --allow-exec "$SCRATCH/bin" -- \
 		"$NESTED" run -q --fallback degrade --deny "$HOME/notes" -- \

@@ -136,6 +136,7 @@ repository() {
 
 @test "control files that exist are not changed, whatever the call" {
 	repository
+	with_broker files
 	PROFILES='moderate permissive'
 	for way in write write-openat2 write-creat write-reopened truncate unlink; do
 		for file in .git/hooks/pre-commit .git/config .mcp.json .cordon.toml; do
@@ -146,6 +147,36 @@ repository() {
 	inside write "$HOME/.bashrc"
 	inside unlink "$HOME/.bashrc"
 	bare write .git/config
+}
+
+@test "H18 every call that renames, onto a protected name and away from it; truncate, unlink, rmdir" {
+	local call file
+	repository
+	with_broker files
+	mkdir -p "$HOME/.ssh/empty"
+	echo evil >mine
+	for call in rename rename-at; do
+		for file in .git/config .git/hooks/pre-commit .mcp.json "$HOME/.netrc" "$HOME/.bashrc"; do
+			inside $call mine $file
+			inside $call $file stolen
+		done
+	done
+	for file in .git/config .mcp.json "$HOME/.netrc"; do
+		inside rename-new $file stolen
+		inside exchange mine $file
+		inside exchange $file mine
+		inside truncate $file
+		inside unlink $file
+	done
+	inside rename-new mine "$HOME/.aws"
+	inside rmdir "$HOME/.ssh/empty"
+	refute_file stolen
+	refute_file "$HOME/.aws"
+	assert_equal "$(cat mine .git/config "$HOME/.netrc")" evil$'\n[core]\n'"$SECRET"
+	bare rename-at .mcp.json stolen
+	bare rename-new stolen .mcp.json
+	bare exchange mine .mcp.json
+	bare rmdir "$HOME/.ssh/empty"
 }
 
 @test "H15 an ancestor of a protected path is not moved away" {
@@ -162,9 +193,10 @@ repository() {
 }
 
 @test "H15 an ancestor of a denied path is not moved away" {
+	with_broker files
 	mkdir -p a/b/private
 	echo "$SECRET" >a/b/private/key
-	FLAGS=(--deny a/b/private)
+	FLAGS+=(--deny a/b/private)
 	inside read a/b/private/key
 	inside rename a moved
 	inside rename a/b a/moved
@@ -179,6 +211,7 @@ repository() {
 }
 
 @test "H15 in a writable home the parents of secrets stay where they are" {
+	with_broker files
 	PROFILES=permissive
 	mkdir -p "$HOME/.cargo"
 	echo "$SECRET" >"$HOME/.cargo/credentials"
@@ -205,6 +238,7 @@ repository() {
 }
 
 @test "H33 mode, owner, attributes and times of what may only be read" {
+	with_broker metadata
 	repository
 	for way in chmod fchmod chown setxattr utimes; do
 		PROFILES=moderate
@@ -236,6 +270,7 @@ repository() {
 }
 
 @test "neighbour: /etc and /usr, by every call" {
+	with_broker metadata
 	for way in write truncate unlink chmod chown utimes setxattr write-reopened; do
 		inside $way /etc/passwd
 		inside $way /usr/bin/env
@@ -373,6 +408,7 @@ replace_dir() {
 # --- executing ----------------------------------------------------------------------
 
 @test "H36 shell executes nothing from the workdir, /tmp or /dev/shm" {
+	claimed exec -p shell || return 0
 	cp attack copy
 	PROFILES=shell
 	FLAGS=(--allow-exec "=$ATTACK_PATH")
@@ -386,6 +422,7 @@ replace_dir() {
 }
 
 @test "H36 the loader does not execute what may not be executed" {
+	claimed exec -p shell || return 0
 	local loader
 	loader=$(ls /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.* 2>/dev/null | head -n 1)
 	[ -n "$loader" ] || must_or_skip "no glibc loader"
@@ -418,6 +455,7 @@ replace_dir() {
 }
 
 @test "H36 shell: LD_PRELOAD from the workdir is not mapped" {
+	claimed exec -p shell || return 0
 	command -v gcc >/dev/null || must_or_skip "no compiler"
 	echo 'void __attribute__((constructor)) x(void) { __builtin_puts("preload runs"); }' >p.c
 	gcc -shared -fPIC -o p.so p.c
@@ -442,7 +480,7 @@ replace_dir() {
 		run ./setuid identity
 		assert_output "0 65534 0 65534"
 		for profile in $PROFILES; do
-			run cordon run -q -p "$profile" -- ./setuid identity
+			run --separate-stderr cordon run -q -p "$profile" -- ./setuid identity
 			assert_output "0 0 0 0"
 		done
 	else
@@ -458,6 +496,7 @@ replace_dir() {
 
 @test "H35 a setuid bit that the command sets has no effect inside" {
 	is_root || skip "needs two users"
+	[ $BACKEND = native ] || skip "for native: on landlock root gives no file away"
 	run cordon run -q -- /bin/sh -c 'cp attack mine && chown 65534 mine && chmod 4755 mine &&
 		./mine identity'
 	assert_output "0 0 0 0"
@@ -489,7 +528,7 @@ replace_dir() {
 }
 
 @test "H39 cordon's own settings are out of reach in a writable home" {
-	mkdir -m 700 "$HOME/.cordon"
+	mkdir -p -m 700 "$HOME/.cordon"
 	echo '[sandbox]' >"$HOME/.cordon/config.toml"
 	PROFILES='moderate permissive agent'
 	inside write "$HOME/.cordon/config.toml"
@@ -545,6 +584,7 @@ replace_dir() {
 
 @test "neighbour: a nested mount in the workdir is nosuid and nodev" {
 	is_root || skip "needs root"
+	[ $BACKEND = native ] || skip "for native, which mounts it again"
 	mkdir m
 	run unshare -m sh -c "mount -t tmpfs none m && mknod m/null c 1 3 && chmod 666 m/null &&
 		cp attack m/setuid && chown 65534 m/setuid && chmod 4755 m/setuid &&
@@ -587,11 +627,13 @@ replace_dir() {
 
 # unchanged FILE COMMAND: the file is what it was after the command had it as standard input.
 unchanged() {
-	local before
+	local before profiles='moderate permissive strict'
 	before=$(stat -c '%A %U %s %Y' "$1")
 
-	for profile in moderate permissive strict; do
-		cordon run -q -p $profile -- sh -c "$2" <"$1" || true
+	# Without a mount for it, what may be written by its name may be written as a stream.
+	[ $BACKEND = native ] || profiles='moderate strict'
+	for profile in $profiles; do
+		cordon run -q -p $profile "${FLAGS[@]}" -- sh -c "$2" <"$1" || true
 		assert_equal "$(stat -c '%A %U %s %Y' "$1")" "$before"
 	done
 	runs_on_bwrap
@@ -605,6 +647,7 @@ runs_on_bwrap() {
 }
 
 @test "a file that is standard input is read and nothing else" {
+	with_broker metadata
 	git init -q .
 	printf '#!/bin/sh\n' >.git/hooks/pre-commit
 	chmod 644 .git/hooks/pre-commit
@@ -624,6 +667,7 @@ runs_on_bwrap() {
 
 @test "a device that is a standard stream stays as it is" {
 	is_root || skip "for root"
+	with_broker metadata
 	mknod -m 666 "$HOME/null" c 1 3
 	unchanged "$HOME/null" 'chmod 0 /proc/self/fd/0; chown 1 /dev/stdin'
 	runs_on_bwrap
@@ -655,21 +699,22 @@ subprocess.run([sys.argv[1], "run", "-q", "--backend", sys.argv[2], "--", "sh", 
 
 @test "a file that is read is left where the command left it, and one without a name is read" {
 	printf 'one\ntwo\nthree\n' >in
-	run -0 bash -c '{ read -r x; "$0" run -q head -n 1; cat; } <in' "$CORDON"
+	run -0 --separate-stderr bash -c '{ read -r x; "$0" run -q head -n 1; cat; } <in' "$CORDON"
 	assert_output two$'\n'three
-	# Through a pipe, which must not swallow more than is read.
-	run -0 bash -c '{ read -r x; "$0" run -q --backend bwrap sh -c "read -r x; echo \$x"; cat; } <in' "$CORDON"
+	# Through a pipe, which must not swallow more than is read. What bubblewrap says of a start that
+	# is tried again is not looked at.
+	run -0 --separate-stderr bash -c '{ read -r x; "$0" run -q --backend bwrap sh -c "read -r x; echo \$x"; cat; } <in' "$CORDON"
 	assert_output two$'\n'three
 	seq 200000 >many
-	run -0 bash -c '{ "$0" run -q --backend bwrap -- dd bs=1000 count=500 iflag=fullblock status=none |
+	run -0 --separate-stderr bash -c '{ "$0" run -q --backend bwrap -- dd bs=1000 count=500 iflag=fullblock status=none |
 		tail -c 4
 		head -n 1; } <many' "$CORDON"
 	assert_output "$(head -c 500000 many | tail -c 4; tail -c +500001 many | head -n 1)"
 	# A command that puts something into its own pipe moves nothing back.
-	run -0 bash -c '{ read -r x; "$0" run -q --backend bwrap -- sh -c "
+	run -0 --separate-stderr bash -c '{ read -r x; "$0" run -q --backend bwrap -- sh -c "
 		read -r x; echo much more than was read >/proc/self/fd/0"; cat; } <in' "$CORDON"
 	refute_contains one
 	run -0 bash -c '"$0" run -q --backend bwrap -- cat <many | cmp - many' "$CORDON"
-	run -0 bash -c 'exec <in; rm in; "$0" run -q cat' "$CORDON"
+	run -0 --separate-stderr bash -c 'exec <in; rm in; "$0" run -q cat' "$CORDON"
 	assert_output one$'\n'two$'\n'three
 }

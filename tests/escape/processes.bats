@@ -39,7 +39,7 @@ load helper
 	inside proc-read 1 fd/0
 	inside proc-read 1 fd/3
 	inside proc-read 1 fdinfo/0
-	run cordon run -q -- /bin/sh -c 'for f in /proc/1/fd/*; do readlink "$f"; done'
+	run --separate-stderr cordon run -q -- /bin/sh -c 'for f in /proc/1/fd/*; do readlink "$f"; done'
 	assert_output ""
 }
 
@@ -132,6 +132,7 @@ load helper
 }
 
 @test "H10 kill -9 of the supervisor ends the tree" {
+	claimed survivors || return 0
 	mkfifo alive
 	mkfifo wait
 	# Not the function of this name: $! must be the supervisor.
@@ -205,8 +206,7 @@ typed() {
 		run ./attack pty "$CORDON" run -q -p "$profile" -- ./attack "$1"
 		assert_status 10
 	done
-	mkdir -p -m 700 "$HOME/.cordon"
-	printf '[sandbox]\nnew_session = false\n' >"$HOME/.cordon/config.toml"
+	configure 'new_session = false'
 	run ./attack pty "$CORDON" run -q -- ./attack "$1"
 	assert_status 10
 }
@@ -241,10 +241,11 @@ typing_possible() {
 	file=$(mktemp /dev/shm/cordon-escape.XXXXXX)
 	echo "$SECRET" >"$file"
 	inside read "$file"
-	run cordon run -q -- /bin/sh -c 'ls -A /run /dev/shm'
+	run --separate-stderr cordon run -q -- /bin/sh -c 'ls -A /run /dev/shm 2>/dev/null; :'
 	assert_success
 	rm -f "$file"
-	assert_output "$(printf '/dev/shm:\n\n/run:')"
+	[ $BACKEND = landlock ] || assert_output "$(printf '/dev/shm:\n\n/run:')"
+	[ $BACKEND = native ] || assert_output ""
 }
 
 @test "H35 /proc/sys, sysrq and the like are not written" {
@@ -282,7 +283,7 @@ typing_possible() {
 	# Opened and not written: nothing happens where the test fails.
 	for profile in moderate strict; do
 		# shellcheck disable=SC2086,SC2016 # words, for the shell inside
-		run cordon run -q -p $profile -- sh -c 'for f; do (: >>"/proc/$f") 2>/dev/null && echo "$f"; done; :' sh $files
+		run --separate-stderr cordon run -q -p $profile -- sh -c 'for f; do (: >>"/proc/$f") 2>/dev/null && echo "$f"; done; :' sh $files
 		assert_status 0
 		assert_output ""
 	done
@@ -290,6 +291,7 @@ typing_possible() {
 
 @test "what only root reads in /proc is hidden from root" {
 	is_root || skip "for root: others may not read it"
+	[ $BACKEND = native ] || skip "for native, which has a /proc of its own"
 	for file in kcore kmsg slabinfo timer_list vmallocinfo; do
 		[ -e /proc/$file ] || continue
 		assert_equal "$(cordon run -q -- head -c 1 /proc/$file 2>/dev/null)" ""

@@ -18,11 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,6 +244,39 @@ static enum outcome do_swap_path(int argc, char **argv)
 	return finish(&r, thread, won);
 }
 
+/* swap-shared MS HOW PLAIN GUARDED: the same by another process, in memory that both have. */
+static enum outcome do_swap_shared(int argc, char **argv)
+{
+	struct timespec end = in_ms(number(argument(argc, argv, 0)));
+	struct race *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			      -1, 0);
+	struct stat st;
+	bool won = false;
+	pid_t other;
+
+	if (r == MAP_FAILED)
+		return cannot("share memory");
+	r->plain = argument(argc, argv, 2);
+	r->guarded = argument(argc, argv, 3);
+	close(open("source", O_WRONLY | O_CREAT, 0644));
+	other = fork();
+	if (other < 0)
+		return cannot("fork");
+	if (other == 0) {
+		swap_memory(r);
+		_exit(0);
+	}
+	while (!won && goes_on(&end)) {
+		make(argument(argc, argv, 1), r->text);
+		won = lstat(r->guarded, &st) == 0;
+		clear(r->plain);
+	}
+	r->stop = true;
+	waitpid(other, NULL, 0);
+	errno = 0;
+	return won ? judge(0, "race") : held("race");
+}
+
 /* swap-link MS PLAIN GUARDED NAME: NAME is made through a link that changes; PLAIN and
  * GUARDED are directories. */
 static enum outcome do_swap_link(int argc, char **argv)
@@ -383,6 +418,7 @@ const struct attack broker_attacks[] = {
 	{ "read-file", do_read_file },
 	{ "blind", do_blind },
 	{ "swap-path", do_swap_path },
+	{ "swap-shared", do_swap_shared },
 	{ "swap-link", do_swap_link },
 	{ "swap-directory", do_swap_directory },
 	{ "swap-fd", do_swap_fd },

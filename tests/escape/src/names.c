@@ -355,6 +355,38 @@ static enum outcome do_race_stay(int argc, char **argv)
 	return DONE;
 }
 
+/* race-write ROUNDS HARMLESS FOREIGN: likewise, opening what is there and writing to it. */
+static enum outcome do_race_write(int argc, char **argv)
+{
+	static char texts[2][sizeof(flipping)];
+	static const char *const names[2] = { texts[0], texts[1] };
+	int rounds = (int)number(argument(argc, argv, 0));
+	struct stat foreign, st;
+	pthread_t thread;
+
+	snprintf(texts[0], sizeof(texts[0]), "%s", argument(argc, argv, 1));
+	snprintf(texts[1], sizeof(texts[1]), "%s", argument(argc, argv, 2));
+	memcpy(flipping, texts[0], sizeof(flipping));
+	if (stat(texts[1], &foreign) < 0)
+		return cannot("find what to write to");
+	if (pthread_create(&thread, NULL, flip, (void *)(uintptr_t)names) != 0)
+		return cannot("start a thread");
+	for (int i = 0; i < rounds; i++) {
+		int fd = open(flipping, O_WRONLY);
+
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == foreign.st_ino) {
+			printf("won after %d rounds\n", i + 1);
+			/* A while later, when no call is under way. */
+			usleep(100000);
+			return write(fd, "evil\n", 5) == 5 ? DONE : cannot("write");
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	errno = 0;
+	return held("race");
+}
+
 const struct attack name_attacks[] = {
 	{ "mkdir", do_mkdir },		 { "mkdirat", do_mkdirat },
 	{ "create-at", do_create_at },	 { "create-openat2", do_create_openat2 },
@@ -363,5 +395,6 @@ const struct attack name_attacks[] = {
 	{ "from-moved", do_from_moved }, { "edge", do_edge },
 	{ "unmapped", do_unmapped },	 { "storm", do_storm },
 	{ "flood", do_flood },		 { "race", do_race },
-	{ "race-stay", do_race_stay },	 { 0 },
+	{ "race-stay", do_race_stay },	 { "race-write", do_race_write },
+	{ 0 },
 };

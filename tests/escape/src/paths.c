@@ -172,6 +172,26 @@ static enum outcome do_rename(int argc, char **argv)
 	return judge(rename(argument(argc, argv, 0), argument(argc, argv, 1)), "rename");
 }
 
+/* The call between rename and renameat2, which the C library makes no longer. */
+static enum outcome do_rename_at(int argc, char **argv)
+{
+	return judge((int)syscall(SYS_renameat, AT_FDCWD, argument(argc, argv, 0), AT_FDCWD,
+				  argument(argc, argv, 1)),
+		     "renameat");
+}
+
+static enum outcome do_rename_new(int argc, char **argv)
+{
+	return judge(renameat2(AT_FDCWD, argument(argc, argv, 0), AT_FDCWD, argument(argc, argv, 1),
+			       RENAME_NOREPLACE),
+		     "renameat2(RENAME_NOREPLACE)");
+}
+
+static enum outcome do_rmdir(int argc, char **argv)
+{
+	return judge(rmdir(argument(argc, argv, 0)), "rmdir");
+}
+
 static enum outcome do_exchange(int argc, char **argv)
 {
 	return judge(renameat2(AT_FDCWD, argument(argc, argv, 0), AT_FDCWD, argument(argc, argv, 1),
@@ -277,6 +297,9 @@ const struct attack path_attacks[] = {
 	{ "link", do_link },
 	{ "link-fd", do_link_fd },
 	{ "rename", do_rename },
+	{ "rename-at", do_rename_at },
+	{ "rename-new", do_rename_new },
+	{ "rmdir", do_rmdir },
 	{ "exchange", do_exchange },
 	{ "exec", exec_plain },
 	{ "exec-empty-path", exec_empty_path },

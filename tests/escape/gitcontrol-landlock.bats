@@ -1,0 +1,1 @@
+gitcontrol.bats
