@@ -7,9 +7,10 @@
  *	bench-start -n 500 ::: bare true ::: cordon cordon run -- true
  *	name TAB runs TAB min TAB median TAB p99 TAB cpu	(milliseconds)
  *
- * The commands are interleaved, starting with another one in every round, so that what
- * else the machine does falls on all of them alike and ratios within one run hold; on a
- * busy machine the processor time is the steadier figure.
+ * The commands are interleaved, in another order in every round, so that what else the
+ * machine does falls on all of them alike and ratios within one run hold; on a busy machine
+ * the processor time is the steadier figure. What else it does is mostly giving up the
+ * namespaces of the command before, so none may always come after the same one.
  * Before each run `-p COMMAND` is given to a shell, untimed. The first round is not
  * counted. A command that fails ends the program.
  */
@@ -136,6 +137,37 @@ static size_t read_subjects(char **argv, struct subject *subjects, size_t runs)
 	return n;
 }
 
+/* The same orders in every run of this program. */
+static void shuffle(size_t *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	for (size_t i = n; i-- > 1;) {
+		size_t other = (size_t)rand() % (i + 1), mine = order[i];
+
+		order[i] = order[other];
+		order[other] = mine;
+	}
+}
+
+static void run_round(struct subject *subjects, size_t n, size_t round, char *before)
+{
+	size_t order[SUBJECTS_MAX];
+
+	shuffle(order, n);
+	for (size_t i = 0; i < n; i++) {
+		struct subject *s = &subjects[order[i]];
+		struct cost cost;
+
+		prepare(before);
+		cost = run_once(s->name, s->argv);
+		if (!round)
+			continue;
+		s->ms[round - 1] = cost.ms;
+		s->cpu[round - 1] = cost.cpu;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct subject subjects[SUBJECTS_MAX];
@@ -155,17 +187,7 @@ int main(int argc, char **argv)
 	if (!n || !runs)
 		die("usage: bench-start [-n RUNS] [-p COMMAND] ::: NAME COMMAND...", "arguments");
 	for (size_t round = 0; round <= runs; round++)
-		for (size_t i = 0; i < n; i++) {
-			struct subject *s = &subjects[(i + round) % n];
-			struct cost cost;
-
-			prepare(before);
-			cost = run_once(s->name, s->argv);
-			if (!round)
-				continue;
-			s->ms[round - 1] = cost.ms;
-			s->cpu[round - 1] = cost.cpu;
-		}
+		run_round(subjects, n, round, before);
 	for (size_t i = 0; i < n; i++) {
 		print(&subjects[i], runs);
 		free(subjects[i].ms);
