@@ -478,6 +478,33 @@ static int add_repository(struct expansion *x, struct ruleset *set, struct rule 
 	return r;
 }
 
+/* At the top of the repository that the workdir is a part of, for closing only: programs that
+ * are started there read these files, and the workdir may not be all that can be written. */
+static int add_top(struct expansion *x, struct ruleset *set, struct rule rule,
+		   const struct path_set *named)
+{
+	struct str top = x->places->git_top, workdir = x->places->workdir;
+	int r = 0;
+
+	if (!top.n || str_eq(top, workdir) ||
+	    (rule.right != RIGHT_READ && rule.right != RIGHT_DENY))
+		return 0;
+	if (rule.right == RIGHT_READ)
+		rule.flags |= RULE_CAP;
+	for (const char *const *p = named->paths; *p && r == 0; p++) {
+		struct rule one = rule;
+
+		one.path = one.spelled = str_of(
+			arena_printf(x->arena, "%.*s/%s", top.n == 1 ? 0 : (int)top.n, top.p, *p));
+		if (!one.path.p)
+			return err_nomem(x->err, "policy");
+		/* A workdir in one of them is what the caller chose. */
+		if (!path_below(workdir, one.path))
+			r = add_normal(x, set, &one);
+	}
+	return r;
+}
+
 static int add_homes(struct expansion *x, struct ruleset *set, struct rule rule,
 		     const struct path_set *named)
 {
@@ -515,6 +542,8 @@ static int add_set(struct expansion *x, struct ruleset *set, struct rule rule, s
 		if (rule.right == RIGHT_READ || rule.right == RIGHT_EXEC)
 			rule.flags |= named->flags & RULE_HARMLESS;
 		r = add_paths(x, set, rule, named, false);
+		if (r == 0 && named == &path_sets[PATH_SET_CONTROL])
+			r = add_top(x, set, rule, named);
 		if (r == 0 && (named == &path_sets[PATH_SET_CONTROL] ||
 			       named == &path_sets[PATH_SET_GIT_CONTROL]))
 			r = add_repository(x, set, rule, named == &path_sets[PATH_SET_CONTROL]);

@@ -255,6 +255,8 @@ int git_control_places(struct arena *a, struct places *p, struct cordon_error *e
 		add_named_dir(&f, common_of(&f, p->git_named));
 	}
 	add_bare(&f, p->workdir);
+	if (!str_eq(f.top, p->workdir))
+		add_bare(&f, f.top);
 	if (f.out_of_memory)
 		return err_nomem(err, stage);
 	p->git_control = f.found.at;

@@ -110,6 +110,56 @@ setup() {
 	refute_file .claude
 }
 
+@test "H27 the control files at the top of the repository, from a run in a part of it" {
+	local name
+	git init -q "$HOME/proj"
+	mkdir "$HOME/proj/sub"
+	cp attack "$HOME/proj/sub"
+	cd "$HOME/proj/sub"
+	PROFILES='moderate permissive'
+	for name in .claude .vscode; do
+		refused ../$name mkdir ../$name
+	done
+	for name in .mcp.json .cordon.toml .git/config.worktree .git/info/attributes HEAD; do
+		refused ../$name write-created ../$name
+	done
+	# What is opened above the workdir has them as the workdir has, unless it is named.
+	PROFILES=moderate
+	FLAGS=(--allow-write ..)
+	refused ../.mcp.json write-created ../.mcp.json
+	mkdir ../.vscode
+	inside write-created ../.vscode/tasks.json
+	run -0 cordon run -q --allow-write ../.vscode -- ./attack write-created ../.vscode/tasks.json
+	assert_file ../.vscode/tasks.json
+	# Neither the top nor the workdir: a name like any other.
+	run -0 cordon run -q -p permissive -- mkdir -p ../other/.vscode
+}
+
+@test "H27 what is at the top of the repository already is not changed" {
+	with_broker files
+	git init -q "$HOME/proj"
+	mkdir -p "$HOME/proj/sub" "$HOME/proj/.claude"
+	echo mine >"$HOME/proj/.claude/settings.json"
+	cp attack "$HOME/proj/sub"
+	cd "$HOME/proj/sub"
+	PROFILES='moderate permissive'
+	inside write ../.claude/settings.json
+	inside unlink ../.claude/settings.json
+	inside rename ../.claude ../away
+	inside write-created ../.claude/new
+	assert_equal "$(cat ../.claude/settings.json)" mine
+	bare write ../.claude/settings.json
+	bare rename ../.claude ../away
+}
+
+@test "H27 a workdir in such a directory stays the caller's" {
+	git init -q "$HOME/proj"
+	mkdir "$HOME/proj/.vscode"
+	cd "$HOME/proj/.vscode"
+	run -0 cordon run -q -- sh -c 'echo x >tasks.json'
+	assert_file tasks.json
+}
+
 @test "other spellings: slashes, dots, a slash at the end" {
 	refused .claude mkdir .//.claude
 	refused .claude mkdir ././.claude

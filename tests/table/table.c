@@ -111,6 +111,7 @@ static int read_place(struct reader *r, struct str line)
 		{ "data", &p->data },
 		{ "gitdir", &p->git_dir },
 		{ "gitcommon", &p->git_common },
+		{ "top", &p->git_top },
 		{ "cordon_home", &p->cordon_home },
 	};
 	struct str name, path;
