@@ -97,6 +97,69 @@ load helper
 	bare kill "$VICTIM" 15
 }
 
+# Each with what comes behind the process id; what stops and ends it is last.
+on_a_process() {
+	cat <<-END
+		ptrace
+		vm-read
+		proc-read mem
+		proc-read environ
+		proc-read maps
+		proc-read cwd/attack
+		proc-read root/etc/passwd
+		proc-read exe
+		proc-read fd/0
+		proc-write mem
+		proc-write fd/0
+		proc-write oom_score_adj
+		prlimit
+		pidfd-take
+		pidfd-kill 19
+		kill 19
+		pidfd-kill 9
+		kill 9
+	END
+}
+
+# What not everybody may do to a process of his own.
+on_a_process_as_root() {
+	cat <<-END
+		setns
+		setns-pidfd
+	END
+}
+
+@test "H05 H06 H07 H09 H11 the supervisor, where it is seen, is neither looked into nor touched" {
+	local profile attack rest flags=()
+	[ $BACKEND = landlock ] || flags=(--share-pid)
+	{ on_a_process_as_root && echo proc-write exe && on_a_process; } >attacks
+	for profile in $PROFILES; do
+		# shellcheck disable=SC2016 # for the shells
+		run timeout -k 5 100 bash -c 'echo $$ >supervisor; exec "$@"' bash "$CORDON" run -q \
+			-p "$profile" "${flags[@]}" -- sh -c 'read -r pid <supervisor
+			while read -r attack rest; do
+				./attack $attack $pid $rest
+				echo "outcome $? $attack $rest"
+			done <attacks'
+		assert_success
+		[ "$(grep -c '^outcome 10 ' <<<"$output")" -eq "$(wc -l <attacks)" ] ||
+			fail "$profile: not held" "$(outcome)"
+		# It was there to be attacked.
+		refute_contains 'No such'
+	done
+	{
+		is_root && on_a_process_as_root
+		on_a_process
+	} >attacks
+	# By a descriptor of its own, for a victim has the standard one.
+	while read -r attack rest <&7; do
+		start_victim
+		# shellcheck disable=SC2086 # none or one
+		bare $attack "$VICTIM" $rest
+		rm "$SCRATCH/ready"
+	done 7<attacks
+}
+
 @test "H09 kill(-1) reaches nobody outside, and init survives" {
 	start_victim
 	for flags in '' --share-pid; do

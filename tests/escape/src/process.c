@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,26 @@ static enum outcome do_pidfd_kill(int argc, char **argv)
 	return judge(syscall(SYS_pidfd_send_signal, pidfd, number(argument(argc, argv, 1)), NULL,
 			     0),
 		     "pidfd_send_signal");
+}
+
+/* Its standard input, as a descriptor of one's own. */
+static enum outcome do_pidfd_take(int argc, char **argv)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, target(argc, argv), 0);
+
+	if (pidfd < 0)
+		return held("pidfd_open");
+	return judge(syscall(SYS_pidfd_getfd, pidfd, 0, 0), "pidfd_getfd");
+}
+
+/* Into the namespace of another process, named by the process and not by a file of /proc. */
+static enum outcome do_setns_pidfd(int argc, char **argv)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, target(argc, argv), 0);
+
+	if (pidfd < 0)
+		return held("pidfd_open");
+	return judge(syscall(SYS_setns, pidfd, CLONE_NEWUTS), "setns by pidfd");
 }
 
 /* Everybody it may reach: only for use inside, where the test looks at who lives. */
@@ -217,6 +238,8 @@ const struct attack process_attacks[] = {
 	{ "proc-write", do_proc_write },
 	{ "kill", do_kill },
 	{ "pidfd-kill", do_pidfd_kill },
+	{ "pidfd-take", do_pidfd_take },
+	{ "setns-pidfd", do_setns_pidfd },
 	{ "kill-all", do_kill_all },
 	{ "prlimit", do_prlimit },
 	{ "survive", do_survive },
