@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "run/procfs.h"
 
 #define NS ((int64_t)1000000000)
 /* Calls that follow one another so closely are hardly told apart: their times need not be. */
@@ -134,6 +135,18 @@ int64_t inflight_since(const struct inflight *f)
 	return inflight_now() - f->went_on;
 }
 
+/* Whether or not anybody has waited for its end. That /proc does not show it says nothing: it may
+ * hide who is closed to us. */
+static bool is_gone(pid_t tid)
+{
+	struct procfs_stat st;
+
+	if (!procfs_stat(tid, &st))
+		return !procfs_hides(tid);
+	/* The first thread can have ended alone. */
+	return !st.alive || st.thread != tid;
+}
+
 /* Seen in another call, or gone. Of one that is running the kernel does not say where it runs, and
  * the time that it took proves nothing: an attacker makes a call last (a rename that has to forget
  * a million names first). So it stays in its call until it is seen elsewhere. */
@@ -145,13 +158,11 @@ static bool has_left(const struct inflight_call *c)
 
 	snprintf(text, sizeof(text), "/proc/%d/syscall", (int)c->tid);
 	fd = open(text, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		/* Not being allowed to read it says nothing. */
-		snprintf(text, sizeof(text), "/proc/%d", (int)c->tid);
-		return access(text, F_OK) < 0;
-	}
-	n = read(fd, text, sizeof(text) - 1);
-	if (n <= 0 || text[0] < '0' || text[0] > '9')
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	/* Not being allowed to read it says nothing; what has ended is in no call (-1). */
+	if (n <= 0 || text[0] == '-')
+		return is_gone(c->tid);
+	if (text[0] < '0' || text[0] > '9')
 		return false;
 	text[n] = '\0';
 	return strtol(text, NULL, 10) != c->nr;
@@ -167,6 +178,15 @@ void inflight_settle(struct inflight *f)
 	if (f->ended)
 		file_clock_step(&f->clock);
 	f->ended = false;
+}
+
+void inflight_doubt(struct inflight *f)
+{
+	for (size_t i = 0; i < f->n_open; i++)
+		f->open[i].from = 0;
+	for (size_t kind = 0; kind < INFLIGHT_KINDS; kind++)
+		for (size_t i = 0; i < f->over[kind].n; i++)
+			f->over[kind].at[i] = (struct inflight_span){ 0, NEVER };
 }
 
 void inflight_end(struct inflight *f)

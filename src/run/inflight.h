@@ -4,8 +4,8 @@
  *
  * A call that goes on makes its name between then and its end, which nobody tells. It is
  * over when its thread makes another one that is seen, sits in a different call, or is gone; a
- * thread that is merely running, or waits for a processor, may still be in it until it has run for
- * longer than any call does. So the question is answered in doubt with yes.
+ * thread that is merely running, or waits for a processor, may still be in it. So the question is
+ * answered in doubt with yes.
  *
  * Times of files tell what was made before a call from what it made, and that from what was
  * made after it, no better than their clock ticks. So that is moved on (file_clock.h) when a
@@ -79,6 +79,8 @@ void inflight_settle(struct inflight *f);
 bool inflight_was_by(const struct inflight *f, pid_t tid);
 /* Nothing is asked any more with an `after` before that. */
 void inflight_forget(struct inflight *f, int64_t until);
+/* The machine's clock was set back: calls that are known can have been under way at any time. */
+void inflight_doubt(struct inflight *f);
 /* Nothing is asked any more. */
 void inflight_end(struct inflight *f);
 /* Was such a call under way at some time from `from` to `to`, which are times of files, and

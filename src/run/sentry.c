@@ -17,8 +17,9 @@
  * while one follows the other, and not all the time. */
 #define SETTLE_US 100
 #define SETTLE_AGAIN_US 500
-/* What times of files may differ by: those of a server, and those kept in two seconds. */
-#define OTHER_CLOCK ((int64_t)20000000)
+/* What times of files may differ by: those of a server, by any time, and those kept in two
+ * seconds. */
+#define OTHER_CLOCK (INT64_MAX / 4)
 #define WHOLE_SECONDS ((int64_t)2000000000)
 /* What a clock that is not moved shows may stay the same for so long. */
 #define TICK ((int64_t)10000000)
@@ -395,6 +396,19 @@ static void forget(struct sentry *s)
 
 /* --- all of them ---------------------------------------------------------------- */
 
+/* What is remembered does not tell before from after when the clock was set back. */
+static void see_time(struct sentry *s)
+{
+	int64_t now = inflight_now();
+
+	if (now < s->looks) {
+		inflight_doubt(&s->inflight);
+		vec_each(p, &s->places)
+			p->fine_at = INT64_MIN / 2;
+	}
+	s->looks = now;
+}
+
 static void look(struct sentry *s,
 		 void (*at)(struct sentry *s, struct sentry_place *p, struct sentry_place *dir))
 {
@@ -403,7 +417,7 @@ static void look(struct sentry *s,
 	if (!s->places.n)
 		return;
 	s->looks_files = file_clock_step(&s->inflight.clock);
-	s->looks = inflight_now();
+	see_time(s);
 	/* Before it is forgotten who was at work. */
 	witness_listen(&s->witness);
 	all[0].fd = open("/", DIR_FLAGS);
@@ -448,8 +462,10 @@ static void look_again(void *data)
 static void settle(void *data)
 {
 	struct sentry *s = data;
+	int64_t since = inflight_since(&s->inflight);
 
-	if (inflight_since(&s->inflight) < (int64_t)SETTLE_US * 1000) {
+	/* Negative: the clock was set back. */
+	if (since >= 0 && since < (int64_t)SETTLE_US * 1000) {
 		loop_set_timer_us(s->loop, &s->settler, SETTLE_US);
 		return;
 	}
@@ -541,7 +557,8 @@ static bool may_be_ours(void *data, pid_t tid)
 {
 	const struct sentry *s = data;
 
-	return inflight_was_by(&s->inflight, tid);
+	/* Whoever is outside of our pid namespace has no number here; the command never is. */
+	return tid && inflight_was_by(&s->inflight, tid);
 }
 
 int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const struct plan *plan,

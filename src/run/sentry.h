@@ -11,8 +11,9 @@
  * What is left alone, and told: what no call from inside can have put there - one of its
  * kind that was under way when it was made (inflight.h), nor, if it is a file, one that opens
  * files for writing until it was changed last. As root it is known who made a file, and who
- * opened it (witness.h): what others alone put there and opened is left, whatever was under
- * way. What was there at the start is left alone as long as it is the same object.
+ * opened it (witness.h): what others alone put there and opened is left, unless something was
+ * moved or linked meanwhile. What was there at the start is left alone as long as it is the same
+ * object; what changes in it is judged as below.
  *
  * A file that is left is not read-only inside. If it is changed and a call from inside can have
  * opened it, whenever that was, it is the command's. What is in a directory that is left is not

@@ -198,6 +198,25 @@ Test(sentry, the_last_look_takes_too)
 	cr_assert(kept);
 }
 
+/* Then it does not tell before from after. */
+static void set_clock_back(void)
+{
+	const int64_t hour = (int64_t)3600 * 1000000000;
+
+	s->looks += hour;
+	vec_each(p, &s->places)
+		p->fine_at += hour;
+}
+
+Test(sentry, nor_does_it_stay_where_the_clock_was_set_back)
+{
+	went_on(INFLIGHT_FILE);
+	make_file("name");
+	set_clock_back();
+	look();
+	ends_taken("name", 0);
+}
+
 Test(sentry, what_a_call_of_another_kind_cannot_make_is_left)
 {
 	goes_on(INFLIGHT_FILE);
