@@ -17,6 +17,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -49,6 +50,8 @@ struct spawn_ahead {
 	char *stack;
 	cpu_set_t processors; /* of the caller, and of the child */
 	cpu_set_t elsewhere;  /* where it is not in its caller's way, nor behind it */
+	cpu_set_t all;	      /* without a choice */
+	cpu_set_t granted;    /* what that comes to */
 	int order;	      /* the futex */
 	bool made;	      /* it is in the namespaces */
 	/* With ORDER_CLONE. */
@@ -94,11 +97,27 @@ CHILD_SAFE static int await_order(struct spawn_ahead *a)
 	return order;
 }
 
+CHILD_SAFE static bool are_same(const cpu_set_t *a, const cpu_set_t *b)
+{
+	for (size_t i = 0; i < sizeof(a->__bits) / sizeof(a->__bits[0]); i++)
+		if (a->__bits[i] != b->__bits[i])
+			return false;
+	return true;
+}
+
+/* As its caller: who was not given a choice of processors gets those that are added later, too. */
+CHILD_SAFE static bool roam(struct spawn_ahead *a)
+{
+	return stay_on(&a->all) &&
+	       raw_call(SYS_sched_getaffinity, 0, sizeof(a->granted), (long)&a->granted, 0) > 0 &&
+	       (are_same(&a->granted, &a->processors) || stay_on(&a->processors));
+}
+
 CHILD_SAFE BORROWS_STACK static int ahead_main(void *data)
 {
 	struct spawn_ahead *a = data;
 
-	if (!get_ready(a) || await_order(a) != ORDER_CLONE || !stay_on(&a->processors))
+	if (!get_ready(a) || await_order(a) != ORDER_CLONE || !roam(a))
 		leave();
 	if (raw_call(SYS_clone3, (long)&a->args, sizeof(a->args), 0, 0) == 0)
 		spawn_child_main(a->request, a->pipes, a->mask);
@@ -112,6 +131,7 @@ static bool choose_processors(struct spawn_ahead *a)
 
 	if (sched_getaffinity(0, sizeof(a->processors), &a->processors) < 0)
 		return false;
+	memset(&a->all, 0xff, sizeof(a->all));
 	a->elsewhere = a->processors;
 	if (here >= 0 && here < CPU_SETSIZE && CPU_COUNT(&a->processors) > 1)
 		CPU_CLR(here, &a->elsewhere);

@@ -90,7 +90,7 @@ must_or_skip() {
 #	fanotify	root may not do everything here
 #	fsflags		the file system has no flags for files
 #	int80		the kernel is built without 32-bit calls
-HONEST_LACKS=' cargo cgroup2 clock fanotify fsflags int80 java '
+HONEST_LACKS=' cargo cgroup2 clock cpuset fanotify fsflags int80 java '
 
 # lacking NAME WHY: a skip for what is in that list; must work otherwise.
 lacking() {

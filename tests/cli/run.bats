@@ -653,6 +653,21 @@ EOF
 
 # In set-up, too: as a signal to cordon alone, as a terminal's to everybody of the job, and as
 # an interrupt where a terminal is, which is otherwise the command's to take.
+@test "processors that are added later are had inside, too" {
+	is_root || skip "only root makes sets of processors"
+	local set=/sys/fs/cgroup/cpuset/cordon-test.$$ all
+	all=$(cat /sys/fs/cgroup/cpuset/cpuset.cpus 2>/dev/null) && [ "$(nproc)" -gt 1 ] && mkdir "$set" ||
+		lacking cpuset "no sets of processors, or only one processor"
+	cat "${set%/*}/cpuset.mems" >"$set/cpuset.mems"
+	echo 0 >"$set/cpuset.cpus"
+	mkfifo up go
+	run -0 sh -c 'echo $$ >'"$set"'/cgroup.procs; "$1" run -q -- sh -c "echo >up; read -r x <go
+		grep Cpus_allowed_list: /proc/self/status" & read -r x <up; echo '"$all"' >'"$set"'/cpuset.cpus
+		echo >go; wait; echo $$ >'"${set%/*}"'/cgroup.procs' sh "$CORDON"
+	rmdir "$set"
+	assert_output "Cpus_allowed_list:"$'\t'"$all"
+}
+
 @test "a signal ends the run as that signal, however early it comes" {
 	local backend
 	for backend in native landlock bwrap; do
