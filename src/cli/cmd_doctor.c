@@ -11,6 +11,7 @@
 #include "cli/out.h"
 #include "fmt/json.h"
 #include "policy/profiles.h"
+#include "run/execute.h"
 
 struct prospect {
 	const char *profile;
@@ -26,6 +27,7 @@ struct doctor {
 	struct layer confining;	/* flags: confinement is on, whatever the files say */
 	VEC(struct prospect) prospects;
 	bool can_run;		/* the profile in force */
+	bool confined;		/* commands are */
 	struct cordon_error err;
 };
 
@@ -80,6 +82,7 @@ static int examine(struct doctor *d)
 		return r;
 	r = confine(d);
 	d->can_run = situation_plan(&d->situation, &d->caps, &backend, &plan, &refused) == 0;
+	d->confined = d->can_run ? execute_confines(plan) : d->situation.policy->confined;
 	for (const struct builtin_file *f = builtin_files; f->name && r == 0; f++)
 		if (strcmp(f->name, "defaults") != 0)
 			r = look_at(d, f->name);
@@ -161,13 +164,16 @@ static void print_backends(struct buf *b, const struct caps *caps)
 static void print_off(struct buf *b, const struct doctor *d)
 {
 	const struct policy *policy = d->situation.policy;
+	bool by_backend = policy->confined;
+	enum key key = by_backend ? KEY_BACKEND : KEY_ENABLED;
 
 	buf_adds(b, "\nConfinement is switched off by ");
-	origin_print(b, &policy->effective[KEY_ENABLED].origin);
+	origin_print(b, &policy->effective[key].origin);
 	buf_addf(b,
 		 " (%s): whatever the profile, commands run without it.\n"
-		 "'cordon run --sandbox' confines one all the same.\n",
-		 policy->unconfined_reason);
+		 "'cordon run %s' confines one all the same.\n",
+		 by_backend ? "backend = \"passthrough\"" : policy->unconfined_reason,
+		 by_backend ? "--backend auto" : "--sandbox");
 }
 
 static void print_in_force(struct buf *b, const struct doctor *d)
@@ -196,7 +202,7 @@ static int print_text(struct doctor *d)
 		}
 		buf_addc(&b, '\n');
 	}
-	if (d->situation.policy->confined)
+	if (d->confined)
 		print_in_force(&b, d);
 	else
 		print_off(&b, d);
@@ -276,8 +282,7 @@ int cmd_doctor(struct opts *o)
 					       backends_to_json(&d.caps), "profiles",
 					       prospects_to_json(&d), "profile",
 					       d.situation.policy->profile, "confined",
-					       d.situation.policy->confined, "enforceable",
-					       d.can_run));
+					       d.confined, "enforceable", d.can_run));
 	else
 		status = print_text(&d);
 	return status ? status : d.can_run ? 0 : STATUS_FAILED;

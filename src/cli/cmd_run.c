@@ -208,9 +208,7 @@ static void say_elsewhere(const struct runner *r)
 /* Of a shell, and only where it is true. */
 static void say_inside(const struct runner *r)
 {
-	const struct plan *plan = r->setup.plan;
-
-	if (r->o->is_shell && plan->policy->confined && strcmp(plan->backend, "passthrough") != 0)
+	if (r->o->is_shell && execute_confines(r->setup.plan))
 		out_note(r->o, "this shell is inside the boundary; 'exit' leaves it");
 }
 

@@ -255,9 +255,11 @@ static bool looks_like_hosts(const char *word)
 				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 			      : 0;
 
+	if (*word == '-')
+		return false;
 	if (looks_like_address(word))
 		return true;
-	if (*word == '-' || strchr(word, '/'))
+	if (strchr(word, '/'))
 		return false;
 	if (port && port > word && port[1] && port[1 + strspn(port + 1, "0123456789")] == '\0')
 		return true;

@@ -278,10 +278,14 @@ static int hint_to_make(struct compiler *c, struct str path)
 	struct cordon_error ignored;
 	struct str real;
 	struct node node;
-	bool bare = parent && world &&
-		    world->resolve(world, c->arena, str_of(parent), &real, &node, &ignored) == 0 &&
-		    node.type == NODE_ABSENT;
+	bool bare;
 
+	/* It is to be pasted. */
+	if (str_find(path, '\'') < path.n)
+		return err_hint(c->err, "create it first");
+	bare = parent && world &&
+	       world->resolve(world, c->arena, str_of(parent), &real, &node, &ignored) == 0 &&
+	       node.type == NODE_ABSENT;
 	return err_hint(c->err, "create it first: %s%s%stouch '%.*s', or mkdir -p for a directory",
 			bare ? "mkdir -p '" : "", bare ? parent : "", bare ? "' && " : "",
 			STR_ARG(path));

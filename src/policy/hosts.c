@@ -66,8 +66,7 @@ static int parse_name(struct str text, struct str whole, struct host *h, struct 
 		return refuse(whole, err, "a name has 1 to %d bytes", HOST_NAME_MAX_BYTES);
 	if (str_eq(text, STR("*")))
 		return refuse(whole, err,
-			      "'*' stands before a name only, as in *.example.com; --allow-network "
-			      "alone (network = \"on\") opens everything");
+			      "'*' stands before a name only, as in *.example.com");
 	for (size_t i = 0; i < text.n; i++)
 		h->name[i] = text.p[i] >= 'A' && text.p[i] <= 'Z' ? text.p[i] | 0x20 : text.p[i];
 	h->name_length = (uint8_t)text.n;

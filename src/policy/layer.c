@@ -76,6 +76,19 @@ static bool is_network_word(struct str text)
 	return str_eq(text, STR("on")) || str_eq(text, STR("off"));
 }
 
+/* "*", with a port or without. */
+static int hint_at_all_hosts(const struct statement *s, struct cordon_error *err)
+{
+	struct str name, port;
+
+	str_cut(s->text, ':', &name, &port);
+	if (!str_eq(name, STR("*")))
+		return -err->code;
+	if (s->key == KEY_DENY_HOSTS)
+		return err_hint(err, "network = \"off\" leaves no host");
+	return err_hint(err, "--allow-network alone (network = \"on\") opens everything");
+}
+
 static int host_value(struct statement *s, struct cordon_error *err)
 {
 	struct host host;
@@ -84,7 +97,10 @@ static int host_value(struct statement *s, struct cordon_error *err)
 	if (key_rows[s->key].type == TYPE_NETWORK && is_network_word(s->text))
 		return bad_value(err, s->key, &s->origin, s->text,
 				 "a host: \"on\" and \"off\" stand alone, not in a list");
-	return host_parse(s->text, &host, err) < 0 ? origin_wrap(err, &s->origin) : 0;
+	if (host_parse(s->text, &host, err) == 0)
+		return 0;
+	origin_wrap(err, &s->origin);
+	return hint_at_all_hosts(s, err);
 }
 
 static bool is_path(struct statement *s)

@@ -106,6 +106,13 @@ load helper
 	assert_equal "$(sed -n '/^Profiles:/,/^$/p' <<<"$output")" "$on"
 	run -0 cordon doctor --json
 	assert_json '.confined == false'
+	printf '[sandbox]\nbackend = "passthrough"\n' >"$HOME/.cordon/config.toml"
+	run -0 cordon doctor
+	assert_contains "Confinement is switched off by $HOME/.cordon/config.toml:2 (backend = \"passthrough\")"
+	assert_contains "'cordon run --backend auto' confines one all the same."
+	refute_contains "can be enforced here"
+	run -0 cordon doctor --json
+	assert_json '.confined == false'
 	rm "$HOME/.cordon/config.toml"
 	run cordon doctor --json
 	assert_json '.confined'

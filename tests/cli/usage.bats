@@ -78,6 +78,9 @@ refused() {
 	refused "'localhost:80' looks like a host" run --allow-network localhost:80 touch ran
 	refused "--allow-network alone (network = \"on\") opens everything" run '--allow-network=*' touch ran
 	refused "--allow-network alone" run '--allow-network=*:443' touch ran
+	refused "network = \"off\" leaves no host" run '--deny-host=*' touch ran
+	# What follows is another option, whatever is in it.
+	run -0 cordon run --dry-run --allow-network --env=U=http://x/ -- true
 	refused "--allow-write" run --allow-write= touch ran
 }
 
