@@ -237,7 +237,8 @@ void call_observe(struct call *c, int64_t value);
 /* A call begins: what is kept of the one before ends, unless it is sure to be the same. */
 void place_begin(struct call *c);
 void place_drop(struct broker *b);
-/* Is the directory at `parent`, from the working directory or the root on, the one that is kept?
+/* Is the directory at `parent`, from the working directory, the root or an open directory on, the
+ * one that is kept?
  * Then the object has it, with its path as text. */
 bool place_recall(struct call *c, int dirfd, bool absolute, struct str parent, struct object *ret);
 /* Keeps the directory of an object whose text begins with its path. */

@@ -468,7 +468,7 @@ may_do_everything() {
 	read -r _ <up
 	local tries=0
 	until grep -qs "^fanotify ino" "/proc/$STARTED/fdinfo/"*; do
-		((++tries < 500)) || break
+		((++tries < 500)) || fail "nobody asks the kernel"
 		sleep 0.01
 	done
 	echo keep >.mcp.json
@@ -508,7 +508,7 @@ changed() {
 	10 | 20) # the race was not won, or there was nothing left to race for
 		if [ -n "$kept" ]; then
 			# Taken for the busy command's, as happens where nobody tells who made it.
-			[ -n "$BUSY" ]
+			[ -n "${BUSY:-}" ] || fail "taken although the command was idle"
 			if may_do_everything; then fail "root is told who made it"; fi
 			refute_file .mcp.json
 		fi
