@@ -130,7 +130,7 @@ struct cordon_violation {
 	uint64_t count;
 	int pid;	    /* 0: not known */
 	bool opens_secret;  /* the fix would; a person decides, every time */
-	bool opens_control; /* the fix would open what decides what runs later, outside */
+	bool opens_control; /* the fix would open what decides what runs outside */
 };
 
 struct cordon_host {

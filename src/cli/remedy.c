@@ -9,6 +9,8 @@
 #include "cli/out.h"
 #include "cli/pretend.h"
 #include "fmt/toml.h"
+#include "policy/environ.h"
+#include "policy/warnings.h"
 #include "report/changes.h"
 #include "report/learn.h"
 #include "run/program.h"
@@ -498,6 +500,27 @@ bool remedy_of_name(const struct explainer *e, struct str object, struct fix *re
 	return true;
 }
 
+/* Whatever it is called, an agent of the user's is one. */
+static bool is_own_agent(const struct explainer *e, struct str path)
+{
+	const char *agent = environ_get(e->setup.situation.environ, "SSH_AUTH_SOCK");
+
+	return agent && str_eq(str_of(agent), path);
+}
+
+/* Nothing that is said on a socket is seen by cordon, so there is something to say of each. */
+static void warn_of_socket(const struct explainer *e, struct str path, struct fix *fix)
+{
+	struct str name = is_own_agent(e, path) ? STR("/agent.0") : path;
+	const char *why = policy_way_out(name);
+	autobuf struct buf b = buf_make(TEXT_MAX);
+
+	buf_addf(&b, "that leads out of the sandbox: %s",
+		 why ? why : "a program outside does there what it is asked to");
+	fix->leads = keep(e, &b);
+	fix->opens_control = true;
+}
+
 struct fix remedy_of_socket(const struct explainer *e, struct str path)
 {
 	autoarena struct arena a = { .max = TRY_BYTES_MAX };
@@ -509,10 +532,12 @@ struct fix remedy_of_socket(const struct explainer *e, struct str path)
 
 	if (change.text && *change.text &&
 	    remedy_rebuild(e, &a, &change, 1, &changed, &err) == 0 &&
-	    compiles(e, &changed, &plan, &err))
+	    compiles(e, &changed, &plan, &err)) {
 		name_fix(e, &change, 1, &fix);
-	else
+		warn_of_socket(e, path, &fix);
+	} else {
 		fix.why_not = "it is a socket of the host that no flag opens";
+	}
 	return fix;
 }
 

@@ -6,6 +6,7 @@
 #include "policy/warnings.h"
 
 #include "base/path.h"
+#include "fmt/glob.h"
 
 static int warn(struct policy *p, const char *text, struct cordon_error *err)
 {
@@ -184,30 +185,51 @@ static int warn_workdir(struct policy *p, struct cordon_error *err)
 		    err);
 }
 
-#define ENGINE "what is asked for there runs outside, with more rights than the command has"
+#define ENGINE "a container engine starts what it is asked to, outside, mostly as root"
 #define BUS "services there run programs outside for whoever asks, as systemd-run does"
+#define AGENT "the agent there uses your keys for whoever asks"
+#define SCREEN "who reaches it reads and types into the other windows, outside"
 
 /* Sockets that are as good as no sandbox, by the names that they have everywhere. */
 static const struct {
+	const char *dir; /* the name of the directory; NULL: any */
 	const char *name, *why;
 } ways_out[] = {
-	{ "docker.sock", ENGINE },
-	{ "podman.sock", ENGINE },
-	{ "containerd.sock", ENGINE },
-	{ "crio.sock", ENGINE },
-	{ "buildkitd.sock", ENGINE },
-	{ "system_bus_socket", BUS },
-	{ "bus", BUS },
+	{ NULL, "docker.sock", ENGINE },
+	{ NULL, "podman.sock", ENGINE },
+	{ NULL, "containerd.sock", ENGINE },
+	{ NULL, "crio.sock", ENGINE },
+	{ NULL, "buildkitd.sock", ENGINE },
+	{ NULL, "system_bus_socket", BUS },
+	{ NULL, "bus", BUS },
+	{ "dbus-*", "*", BUS },
+	{ "systemd", "private", BUS },
+	{ NULL, "agent.*", AGENT },
+	{ NULL, "*.agent.*", AGENT },
+	{ NULL, "ssh-agent*", AGENT },
+	{ NULL, "S.gpg-agent*", AGENT },
+	{ "keyring", "*", AGENT },
+	{ "gcr", "ssh", AGENT },
+	{ ".X11-unix", "X*", SCREEN },
+	{ "tmux-*", "*", SCREEN },
 };
+
+const char *policy_way_out(struct str socket)
+{
+	struct str dir = path_last(path_parent(socket)), name = path_last(socket);
+
+	for (size_t i = 0; i < sizeof(ways_out) / sizeof(ways_out[0]); i++)
+		if (glob_component_match(str_of(ways_out[i].name), name) &&
+		    (!ways_out[i].dir || glob_component_match(str_of(ways_out[i].dir), dir)))
+			return ways_out[i].why;
+	return NULL;
+}
 
 static int warn_socket(struct policy *p, const struct statement *s, struct cordon_error *err)
 {
 	autobuf struct buf text = buf_make(16384);
-	const char *why = NULL;
+	const char *why = policy_way_out(s->text);
 
-	for (size_t i = 0; i < sizeof(ways_out) / sizeof(ways_out[0]); i++)
-		if (str_eq(path_last(s->text), str_of(ways_out[i].name)))
-			why = ways_out[i].why;
 	if (!why)
 		return 0;
 	origin_print(&text, &s->origin);

@@ -8,4 +8,8 @@
 /* Fills policy->warnings; the rest of the policy is finished. */
 int policy_warn(struct policy *policy, struct cordon_error *err);
 
+/* What the server of a socket with such a name does for whoever reaches it, as one clause; NULL:
+ * the name says nothing. */
+const char *policy_way_out(struct str socket);
+
 #endif

@@ -13,6 +13,8 @@ const char *fix_warning(const struct fix *fix)
 {
 	if (fix->opens_secret)
 		return FIX_SECRET_WARNING;
+	if (fix->leads)
+		return fix->leads;
 	if (fix->breadth)
 		return fix->breadth;
 	if (fix->opens_system)

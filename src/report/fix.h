@@ -19,8 +19,9 @@ struct fix {
 	const char *note;	/* what it does beyond that; NULL: nothing */
 	const char *why_not;	/* when there is none */
 	const char *breadth;	/* the great deal that it opens besides; NULL: nothing */
+	const char *leads;	/* what a socket of the host leads to; NULL: it is about none */
 	bool opens_secret;
-	bool opens_control;	/* what runs later, outside, can be changed with it */
+	bool opens_control;	/* what runs outside, now or later, is up to it */
 	bool opens_system;	/* the same, of the machine's; opens_control is set, too */
 };
 

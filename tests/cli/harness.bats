@@ -70,6 +70,13 @@ check() {
 	assert_contains "(warning: that opens your whole home directory)"
 }
 
+@test "Python: a socket of the host is not approved" {
+	serve "$WORKDIR/docker.sock"
+	run -1 python3 "$examples/harness.py" --approve \
+		"python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"docker.sock\")'"
+	assert_contains "; ask the user for --allow-unix $WORKDIR/docker.sock (warning: that leads out of the sandbox: a container engine"
+}
+
 @test "Python: bytes that are not UTF-8" {
 	run -0 python3 "$examples/harness.py" 'printf "%s\n" "a\\b"; printf "caf\351\n" >&2'
 	assert_contains 'a\b'

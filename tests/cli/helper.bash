@@ -29,9 +29,26 @@ cordon_setup() {
 cordon_teardown() {
 	cd /
 	[ -n "${SCRATCH:-}" ] || return 0
+	[ ! -e "$SCRATCH/served" ] || xargs -r kill <"$SCRATCH/served"
 	# A test may have left directories nobody can enter.
 	chmod -R u+rwX "$SCRATCH" 2>/dev/null || true
 	rm -rf "$SCRATCH"
+}
+
+# serve PATH: a server on a unix socket of the host, which listens when this returns, until the
+# end of the test.
+serve() {
+	python3 -c 'import os, signal, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen()
+pid = os.fork()
+if pid:
+    print(pid, flush=True)
+    os._exit(0)
+os.closerange(0, s.fileno())
+os.closerange(s.fileno() + 1, 256)
+signal.pause()' "$1" >>"$SCRATCH/served"
 }
 
 setup() {

@@ -298,27 +298,43 @@ except OSError: pass"
 }
 
 @test "a unix socket of the host: the connect is told, and the flag that is named works" {
-	python3 -c 'import os, socket, sys
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()
-os.set_inheritable(s.fileno(), True)
-os.execvp("sleep", ["sleep", "300"])' "$WORKDIR/s" 3>&- &
-	local server=$! i
-	for ((i = 0; i < 300; i++)); do
-		[ "$(cat /proc/$server/comm)" != sleep ] || break
-		sleep 0.1
-	done
+	serve "$WORKDIR/s"
 	local connect="python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$WORKDIR/s\")'"
 	inside moderate "$connect"
 	assert_status 1
-	sentence "refused: connecting to $WORKDIR/s (python3, seen at the system call): unix sockets of the host are out of reach; to allow it: --allow-unix $WORKDIR/s"
+	sentence "refused: connecting to $WORKDIR/s (python3, seen at the system call): unix sockets of the host are out of reach; to allow it: --allow-unix $WORKDIR/s (warning: that leads out of the sandbox: a program outside does there what it is asked to)"
 	run -0 cordon run --allow-unix "$WORKDIR/s" -- sh -c "$connect"
-	kill $server
 	run cordon run --allow-unix "$WORKDIR/none" -- true
 	assert_status 125
 	assert_contains "start what listens there first"
 	run cordon run --allow-unix "$HOME/.bashrc" -- true
 	assert_status 125
 	assert_contains "for files there are --allow-read and --allow-write"
+}
+
+# leads NAME TEXT: the flag for a socket of that name is named with that warning.
+leads() {
+	serve "$WORKDIR/$1"
+	inside moderate "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$WORKDIR/$1\")'"
+	assert_status 1
+	about "$WORKDIR/$1" ".fix.flags == \"--allow-unix $WORKDIR/$1\" and .fix.opens_control and
+		(.fix.warning | startswith(\"that leads out of the sandbox: $2\"))"
+	run -0 cordon explain "$WORKDIR/$1"
+	assert_contains "warning: that leads out of the sandbox: $2"
+}
+
+@test "a unix socket of the host: what a known one leads to is told with its flag" {
+	mkdir .X11-unix
+	leads docker.sock "a container engine"
+	leads bus "services there run programs outside"
+	leads agent.1234 "the agent there uses your keys"
+	leads S.gpg-agent.extra "the agent there uses your keys"
+	leads .X11-unix/X1 "who reaches it reads and types"
+	export SSH_AUTH_SOCK=$WORKDIR/of-my-own
+	leads of-my-own "the agent there uses your keys"
+	run -0 --separate-stderr cordon run --allow-unix "$WORKDIR/agent.1234" true
+	[[ $stderr == *"warning: --allow-unix: unix $WORKDIR/agent.1234 leads out of the sandbox: the agent"* ]] ||
+		fail "no warning" "$(outcome)"
 }
 
 @test "--watch on a terminal in raw mode goes back to the first column" {
