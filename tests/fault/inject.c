@@ -4,12 +4,14 @@
  * starts, up to the exec of the command and in the supervisor to the end.
  *
  *	inject CORDON MARKER [--backend B] [--profile P] [--protect S] [--uid N] [--sample]
- *	       [--all-errnos] [--only PROCESS:CALL:ERRNO]
+ *	       [--flag WORD]... [--all-errnos] [--only PROCESS:CALL:ERRNO]
  *
- * --sample leaves out most of those that repeat, such as one of 170 Landlock rules.
+ * --sample leaves out most of those that repeat, such as one of 170 Landlock rules. --flag
+ * gives `cordon run` one more word.
  *
  * Whatever fails, one of two things is true: the command (marker.c) ran with all that
- * was promised, or it did not run and cordon said why and exited with 125, 126 or 127.
+ * was promised, or it did not run and cordon said at which stage, one that such a call belongs
+ * to, and exited with 125, or with 126 or 127 where it was the exec.
  * Nothing crashes, hangs or leaves a process, mount or file behind. Prints TAP.
  */
 #include <errno.h>
@@ -33,6 +35,8 @@
 #define SECONDS_MAX 20
 #define TEXT_MAX 16384
 #define FAILURES_SHOWN 40
+#define WORDS_MAX 48
+#define FLAGS_MAX 8
 
 /* What real root keeps (native.c). */
 #define ROOT_CAPS "1b"
@@ -43,12 +47,14 @@ struct scene {
 	uid_t uid;
 	bool sample, all_errnos, own_tmp;
 	const char *only;
+	const char *flags[FLAGS_MAX];
+	size_t n_flags;
 
 	char root[64];
 	char work[80], home[80], program[96], command[96], caps[16];
 	char namespaces[512];
 	char secrets[3][112];
-	char *argv[32];
+	char *argv[WORDS_MAX];
 	size_t n_options; /* before the command */
 	char *envp[8];
 
@@ -110,27 +116,54 @@ static void copy_program(const char *from, const char *to)
 	close(out);
 }
 
+/* It is taken from beside cordon. */
+static void copy_relay(const struct scene *s)
+{
+	const char *slash = strrchr(s->cordon, '/');
+	char from[4096], to[128];
+
+	snprintf(from, sizeof(from), "%.*s/cordon-relay", slash ? (int)(slash - s->cordon) : 1,
+		 slash ? s->cordon : ".");
+	snprintf(to, sizeof(to), "%s/cordon-relay", s->root);
+	copy_program(from, to);
+}
+
 static bool is_landlock(const struct scene *s)
 {
 	return strcmp(s->backend, "landlock") == 0;
 }
 
+static bool has_flag(const struct scene *s, const char *flag)
+{
+	for (size_t i = 0; i < s->n_flags; i++)
+		if (strcmp(s->flags[i], flag) == 0)
+			return true;
+	return false;
+}
+
+/* permissive shares the network, and says so by its name. */
+static bool is_shared(const struct scene *s, const char *namespace)
+{
+	return (strcmp(namespace, "net") == 0 && strcmp(s->profile, "permissive") == 0) ||
+	       (strcmp(namespace, "pid") == 0 && has_flag(s, "--share-pid"));
+}
+
 static void list_namespaces(struct scene *s)
 {
 	static const char *const names[] = { "mnt", "user", "pid", "ipc", "uts", "net" };
-	/* permissive shares the network, and says so by its name. */
-	size_t n = sizeof(names) / sizeof(names[0]) - (strcmp(s->profile, "permissive") == 0);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char path[64];
 		struct stat st;
 		size_t used = strlen(s->namespaces);
 
+		if (is_shared(s, names[i]))
+			continue;
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", names[i]);
 		if (stat(path, &st) < 0)
 			bail(path);
 		snprintf(s->namespaces + used, sizeof(s->namespaces) - used, "%s%s=%llu",
-			 i ? "," : "", names[i], (unsigned long long)st.st_ino);
+			 used ? "," : "", names[i], (unsigned long long)st.st_ino);
 	}
 }
 
@@ -186,6 +219,7 @@ static void make_command(struct scene *s)
 		add_words(s, &n, alone, sizeof(alone) / sizeof(alone[0]));
 	if (protect)
 		add_words(s, &n, strength, sizeof(strength) / sizeof(strength[0]));
+	add_words(s, &n, s->flags, s->n_flags);
 	add_words(s, &n, command, sizeof(command) / sizeof(command[0]));
 	s->n_options = n - sizeof(command) / sizeof(command[0]) + 1;
 	s->envp[0] = home;
@@ -218,6 +252,7 @@ static void make_scene(struct scene *s)
 		 : geteuid() == 0 && !s->uid && strcmp(s->backend, "native") == 0 ? ROOT_CAPS
 										  : "0");
 	copy_program(s->cordon, s->program);
+	copy_relay(s);
 	make_files(s);
 	copy_program(s->marker, s->command);
 	own_mounts(s);
@@ -299,7 +334,7 @@ static const char *call_name(long number)
 		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
 		N(mkdir), N(chmod), N(pidfd_open), N(pidfd_send_signal), N(arch_prctl),
 		N(getrandom), N(set_tid_address), N(set_robust_list), N(rseq), N(getdents64),
-		N(lseek), N(unlinkat),
+		N(lseek), N(unlinkat), N(unshare), N(setns), N(fork), N(epoll_pwait), N(chroot),
 #undef N
 	};
 
@@ -385,18 +420,70 @@ static const char *undeclared_loss(struct outcome *o)
 	return NULL;
 }
 
-/* "cordon: stage: message" */
-static bool names_stage(const char *text)
+/* A stage is a word of one of these; what a call of the families is about is said at one of
+ * theirs. A backend that a failing probe takes away is missed by `backend` or `compile`. */
+static const char known_stages[] =
+	" access backend broker bwrap clone compile config egress exec execute fork git guard "
+	"hand-over hidden init input keep keyring landlock launch left limits list listener "
+	"loop loopback mount name-server namespaces native output places privileges proc probe "
+	"quarantine read relay resolve run scratch seccomp session sockets spawn start status streams "
+	"terminal write ";
+static const struct {
+	const char *calls, *stages;
+} families[] = {
+	{ " landlock_create_ruleset landlock_add_rule landlock_restrict_self ",
+	  " landlock backend broker " },
+	{ " mount umount2 pivot_root move_mount open_tree fsopen fsconfig fsmount mount_setattr ",
+	  " mount proc backend compile " },
+	{ " unshare setns ", " namespaces backend broker " },
+	{ " capset capget ", " privileges broker compile input landlock " },
+	{ " prctl ", " privileges broker run spawn backend namespaces " },
+	{ " seccomp ", " seccomp listener broker compile " },
+	{ " keyctl ", " keyring " },
+	{ " setsid ", " session spawn broker " },
+	{ " clone clone3 vfork fork ", " clone fork spawn namespaces backend broker " },
+	{ " execve ", " exec spawn " },
+	{ " epoll_create1 epoll_ctl epoll_wait epoll_pwait signalfd4 ", " loop " },
+	{ " getcwd ", " places " },
+};
+
+static bool has_word(const char *words, const char *word, size_t n)
+{
+	char text[64];
+
+	return n && n + 2 < sizeof(text) &&
+	       snprintf(text, sizeof(text), " %.*s ", (int)n, word) > 0 && strstr(words, text);
+}
+
+/* The first "cordon: stage: message"; its length, 0 when there is none. */
+static size_t first_stage(const char *text, const char **ret)
 {
 	for (const char *at = strstr(text, "cordon: "); at; at = strstr(at + 1, "cordon: ")) {
 		const char *word = at + strlen("cordon: ");
 		size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz-");
 
-		if (n && strncmp(word + n, ": ", 2) == 0 && word[n + 2] &&
-		    strncmp(word, "not enforced", n) != 0)
-			return true;
+		*ret = word;
+		if (n && strncmp(word + n, ": ", 2) == 0 && word[n + 2])
+			return n;
 	}
-	return false;
+	return 0;
+}
+
+/* NULL, or what is wrong with how the failure of the call was told. */
+static const char *judge_stage(const struct trace_call *call, const struct outcome *o, int code)
+{
+	const char *name = call_name(call->number), *stage;
+	size_t n = first_stage(o->err, &stage);
+
+	if (!n)
+		return "no message that names a stage";
+	if (!has_word(known_stages, stage, n))
+		return "a stage that nobody knows";
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (has_word(families[i].calls, name, strlen(name)) &&
+		    !has_word(families[i].stages, stage, n))
+			return "a stage that is not the call's";
+	return code == 125 || has_word(" exec ", stage, n) ? NULL : "not status 125";
 }
 
 /* A directory whose removal was made to fail stays, and that is said. */
@@ -432,22 +519,19 @@ static const char *judge_end(const struct scene *s, const struct trace_target *t
 {
 	bool ran = strncmp(o->out, "ran\n", 4) == 0;
 	bool done = ran && strstr(o->out, "\ndone\n");
+	bool early = target->process == 0 && before_main(s->trace, target->call);
 	int status = s->trace->status, code;
 
 	if (WIFSIGNALED(status))
-		return !ran && target->process == 0 && before_main(s->trace, target->call)
-			       ? NULL
-			       : "cordon was killed by a signal";
+		return !ran && early ? NULL : "cordon was killed by a signal";
 	code = WEXITSTATUS(status);
 	if (done && code == 0)
 		return NULL;
 	if (code < 125 || code > 127)
 		return ran ? "wrong status although the command ran" : "wrong status";
-	if (names_stage(o->err) || silenced(s, target))
+	if (early || silenced(s, target))
 		return NULL;
-	return target->process == 0 && before_main(s->trace, target->call)
-		       ? NULL
-		       : "no message that names a stage";
+	return judge_stage(&s->trace->calls[target->process][target->call], o, code);
 }
 
 static void show_text(char *text)
@@ -550,7 +634,7 @@ static void check_reference(struct scene *s, struct trace *ret)
 static bool marker_notices(struct scene *s)
 {
 	static struct outcome o;
-	char *confined[32];
+	char *confined[WORDS_MAX];
 	bool noticed;
 
 	memcpy(confined, s->argv, sizeof(confined));
@@ -574,6 +658,7 @@ static void parse(struct scene *s, int argc, char **argv)
 		{ "profile", required_argument, NULL, 'p' },
 		{ "protect", required_argument, NULL, 'x' },
 		{ "uid", required_argument, NULL, 'u' },
+		{ "flag", required_argument, NULL, 'f' },
 		{ "sample", no_argument, NULL, 's' },
 		{ "all-errnos", no_argument, NULL, 'a' },
 		{ "only", required_argument, NULL, 'o' },
@@ -590,6 +675,8 @@ static void parse(struct scene *s, int argc, char **argv)
 			s->protect = optarg;
 		else if (c == 'u')
 			s->uid = geteuid() == 0 ? (uid_t)strtoul(optarg, NULL, 10) : 0;
+		else if (c == 'f' && s->n_flags < FLAGS_MAX)
+			s->flags[s->n_flags++] = optarg;
 		else if (c == 's')
 			s->sample = true;
 		else if (c == 'a')

@@ -16,15 +16,24 @@ SECONDS = 120
 # until it is read the start's outcome. More than these would be a leak.
 SUPERVISOR_FDS = 16
 
+# Nothing is writable, so that landlock can promise the file rules.
+ALONE = ["--allow-read", "/", "--allow-exec", "/", "--deny", "~/.ssh"]
+
 
 def arguments(here, n):
     profile = ("strict", "moderate", "permissive", "shell", "agent")[n % 5]
+    backend = ("native", "hosts", "landlock", "native", "native", "native", "bwrap")[n % 7]
     # bubblewrap cannot promise the exec rules of `shell`, and cordon refuses.
-    backend = "bwrap" if n % 7 == 6 and profile != "shell" else "native"
+    if backend == "bwrap" and profile == "shell":
+        backend = "native"
     # A file of the workdir may not be executed in the one, and ~/.ssh is read in the other.
     command = ["/bin/sh", "-c", "echo ran; echo done"] if profile in ("shell", "agent") else \
-        here.marker_args(backend, network=profile != "permissive")
-    return ["run", "-p", profile, *scene.backend_args(backend), "--", *command]
+        here.marker_args(backend, network=profile != "permissive" or backend == "hosts")
+    # Which of the refusals that the marker asks about are there depends on the network.
+    if backend == "landlock":
+        profile = "custom"
+    return ["run", "-p", profile, *scene.backend_args(backend),
+            *([*ALONE, "--allow-read", here.work] if backend == "landlock" else []), "--", *command]
 
 
 def one(here, n):

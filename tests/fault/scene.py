@@ -23,8 +23,12 @@ def own_mounts():
 
 
 def backend_args(backend):
-    """bubblewrap has no broker, so a profile that asks for one is refused there."""
-    return ["--backend", backend, *(["--protect", "guard"] if backend == "bwrap" else [])]
+    """bubblewrap has no broker, so a profile that asks for one is refused there. "hosts" is native
+    with a list of hosts."""
+    if backend == "hosts":
+        return ["--backend", "native", "--allow-network=host.test"]
+    more = {"bwrap": ["--protect", "guard"], "landlock": ["--fallback", "degrade"]}
+    return ["--backend", backend, *more.get(backend, [])]
 
 
 class Scene:
@@ -39,6 +43,9 @@ class Scene:
         self.work = os.path.join(self.root, "work")
         self.tmp = os.path.join(self.root, "tmp")
         self.cordon = shutil.copy(cordon, self.root)
+        relay = os.path.join(os.path.dirname(cordon), "cordon-relay")
+        if os.path.exists(relay):
+            shutil.copy(relay, self.root)
         for path in (self.home, self.work, self.tmp, self.home + "/.ssh", self.home + "/.cordon"):
             os.mkdir(path)
         self.marker = shutil.copy(marker, self.work)
@@ -73,8 +80,12 @@ class Scene:
     def marker_args(self, backend="native", network=True):
         names = ["mnt", "user", "pid", "ipc", "uts"] + (["net"] if network else [])
         inodes = ",".join(f"{n}={os.stat('/proc/self/ns/' + n).st_ino}" for n in names)
-        root = os.geteuid() == 0 and not self.uid and backend == "native"
-        return [self.marker, ROOT_CAPS if root else "0", inodes, *self.secrets]
+        root = os.geteuid() == 0 and not self.uid
+        caps = ROOT_CAPS if root and backend in ("native", "hosts") else "0"
+        if backend == "landlock":
+            inodes = "refuses-inet,refuses-unix,refuses-ipc"
+            caps += "" if root else ",bounding"
+        return [self.marker, caps, inodes, *self.secrets]
 
     def files(self):
         """But not what cordon keeps in its own home about the last run."""
@@ -149,17 +160,22 @@ def wait_gone(word, seconds=10):
         if not left:
             return []
         for pid in left:
-            try:
-                fd = os.pidfd_open(pid)
-            except OSError:
-                continue
-            poll = select.poll()
-            poll.register(fd, select.POLLIN)
-            rest = max(0, deadline - time.monotonic())
-            poll.poll(rest * 1000)
-            os.close(fd)
+            wait_pid(pid, max(0, deadline - time.monotonic()))
         if time.monotonic() >= deadline:
             return processes(word)
+
+
+def wait_pid(pid, seconds=10):
+    """False when it is still there; a zombie is not."""
+    try:
+        fd = os.pidfd_open(pid)
+    except OSError:
+        return True
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    gone = bool(poll.poll(seconds * 1000))
+    os.close(fd)
+    return gone
 
 
 class Tap:
