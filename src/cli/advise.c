@@ -194,6 +194,10 @@ static void advise(void *data, const struct violation *v, struct violation_advic
 		return;
 	case VIOLATION_call:
 		ret->rule = v->reason;
+		if (v->source != VIOLATION_BY_notify)
+			ret->fix.why_not =
+				"run a copy of it that you may read; --protect off looks at fewer "
+				"calls and may let it";
 		return;
 	case VIOLATION_send:
 		ret->fix.why_not =

@@ -244,6 +244,11 @@ static int add_host(struct learner *l, const struct explainer *e, struct refusal
 			  err);
 }
 
+static const char *why_no_call(const struct violation *v)
+{
+	return v->source == VIOLATION_BY_notify ? "no rule allows such a system call" : v->reason;
+}
+
 static int add_violation(struct learner *l, const struct explainer *e, struct refusals *to,
 			 const struct violation *v, struct cordon_error *err)
 {
@@ -262,7 +267,7 @@ static int add_violation(struct learner *l, const struct explainer *e, struct re
 	case VIOLATION_send:
 		return add_closed(l, to, KEY_COUNT, v, "only TCP is passed on, no UDP", err);
 	case VIOLATION_call:
-		return add_closed(l, to, KEY_COUNT, v, "no rule allows such a system call", err);
+		return add_closed(l, to, KEY_COUNT, v, why_no_call(v), err);
 	case VIOLATION_OP_COUNT:
 		break;
 	}

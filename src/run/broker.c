@@ -92,6 +92,14 @@ static void hear(struct side *s, const struct broker_message *m)
 		add(s, m, &v);
 }
 
+static void hear_closed(struct side *s, const struct broker_message *m)
+{
+	struct violation v = { .source = VIOLATION_BY_broker, .pid = m->pid };
+
+	refused_closed((int)m->op, &v);
+	add(s, m, &v);
+}
+
 static void note_access(struct side *s, const struct broker_message *m, size_t n)
 {
 	struct str object = { m->object, strnlen(m->object, n) };
@@ -155,7 +163,7 @@ static void configure(struct side *s, const struct broker_message *m, size_t n)
 static void answer_told(struct side *s, const struct broker_message *m)
 {
 	bool told = m->word == BROKER_REFUSED || m->word == BROKER_SEEN ||
-		    m->word == BROKER_CALLED;
+		    m->word == BROKER_CALLED || m->word == BROKER_CLOSED;
 
 	if (told && s->in.ends_run && !run_is_killed(s->run))
 		answer(s, true);
@@ -185,6 +193,8 @@ static bool take_in(struct side *s)
 		see(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_CALLED)
 		hear(s, &m);
+	else if (m.word == BROKER_CLOSED)
+		hear_closed(s, &m);
 	else if (m.word == BROKER_CONNECTS)
 		expect(s, &m, (size_t)got - fixed);
 	else if (m.word == BROKER_CONFIGURES)

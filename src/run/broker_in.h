@@ -22,10 +22,11 @@
 
 /* What the broker tells the supervisor, one message each. */
 enum broker_word {
-	/* The first three wait for an answer where a refusal ends the run. */
+	/* The first four wait for an answer where a refusal ends the run. */
 	BROKER_REFUSED,
 	BROKER_SEEN, /* the policy refuses it; whether it would have worked is seen outside */
 	BROKER_CALLED,	/* a filter refuses it */
+	BROKER_CLOSED,	/* it cannot be known what the call names */
 	BROKER_CONNECTS, /* to the address in `object`; waits for an answer */
 	BROKER_CONFIGURES, /* git, by the lock file beside `object`; waits for an answer */
 	BROKER_ALLOWED, /* for who wants to know that, too */
@@ -34,7 +35,7 @@ enum broker_word {
 
 struct broker_message {
 	uint32_t word;
-	uint32_t op; /* enum violation_op; seen: enum observed; called: the number of the call */
+	uint32_t op; /* enum violation_op; seen: enum observed; called, closed: its number */
 	int32_t pid, errnum;
 	char program[VIOLATION_PROGRAM_MAX];
 	char object[VIOLATION_OBJECT_MAX + 1]; /* as much of it as is used is sent */

@@ -87,6 +87,12 @@ static void allowed(void *data, enum violation_op op, struct str object)
 	call_tell(data, BROKER_ALLOWED, op, object, 0);
 }
 
+/* Everything about it is refused without having been judged. */
+static bool is_closed(struct call *c, int64_t value)
+{
+	return value == -EACCES && !c->told && !c->allowed && target_is_closed(call_number(c));
+}
+
 void call_observe(struct call *c, int64_t value)
 {
 	const struct broker_input *in = c->broker->in;
@@ -95,6 +101,8 @@ void call_observe(struct call *c, int64_t value)
 	struct observed_object found;
 	struct request q;
 
+	if (is_closed(c, value))
+		call_tell(c, BROKER_CLOSED, (unsigned)c->notif->data.nr, STR(""), EACCES);
 	if (c->told || in->report < REPORT_WRITES || !(refused || in->learns) ||
 	    !request_init(&q, c->notif, &c->broker->view) || request_read(&q) < 0)
 		return;

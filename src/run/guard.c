@@ -127,6 +127,34 @@ static void report(struct guard *g, const struct seccomp_notif *call, struct vio
 	violations_add(run_violations(g->run), v);
 }
 
+/* Whatever it names, nobody can tell whether that is allowed. */
+static int refuse_closed(struct guard *g, const struct request *q)
+{
+	struct violation v = { .source = VIOLATION_BY_guard };
+
+	refused_closed(q->call->data.nr, &v);
+	report(g, q->call, &v);
+	return EACCES;
+}
+
+/* Does anything but what is told rest on a call of this kind? */
+static bool is_guarded(const struct guard *g, const struct request *q)
+{
+	if (q->row->kind == CALL_CONNECT && g->egress)
+		return true;
+	return g->guards || g->selection.every;
+}
+
+static int judge_closed(struct guard *g, const struct request *q)
+{
+	return is_guarded(g, q) ? refuse_closed(g, q) : 0;
+}
+
+static bool is_closed(const struct request *q, int r)
+{
+	return r == -EACCES && target_is_closed(q->target.tid);
+}
+
 static int refuse(struct guard *g, const struct request *q, struct str object,
 		  const struct decision *d)
 {
@@ -371,6 +399,8 @@ static int judge_openat2(struct guard *g, struct request *q)
 	if (q->flags < sizeof(how))
 		return EINVAL;
 	r = target_read(q->target.tid, request_argument(q, 2), &how, sizeof(how));
+	if (is_closed(q, r))
+		return judge_closed(g, q);
 	if (r < 0)
 		return -r;
 	if (how.flags & O_PATH)
@@ -409,6 +439,8 @@ static int judge_names(struct guard *g, struct request *q)
 {
 	int verdict = 0, r = request_read(q);
 
+	if (is_closed(q, r))
+		return judge_closed(g, q);
 	if (r < 0)
 		return -r;
 	/* An address that is no name. */
@@ -429,6 +461,18 @@ static int judge_names(struct guard *g, struct request *q)
 	g->selection.every |= g->sentry.foreign;
 	if (is_selected(g, q))
 		verdict = judge_selected(g, q);
+	observe(g, q);
+	return verdict;
+}
+
+static int judge_watched(struct guard *g, struct request *q)
+{
+	bool removes = q->row->kind == CALL_REMOVE;
+	int verdict, r = request_read(q);
+
+	if (r < 0)
+		return removes && g->selection.unheld && is_closed(q, r) ? refuse_closed(g, q) : 0;
+	verdict = removes ? judge_removal(g, q) : 0;
 	observe(g, q);
 	return verdict;
 }
@@ -456,10 +500,7 @@ static int judge_call(struct guard *g, const struct seccomp_notif *call)
 	if (q->row->kind == CALL_CHDIR) {
 		observer_forget_bases(&g->observer);
 	} else if (request_is_watched(q)) {
-		if (request_read(q) == 0) {
-			verdict = q->row->kind == CALL_REMOVE ? judge_removal(g, q) : 0;
-			observe(g, q);
-		}
+		verdict = judge_watched(g, q);
 	} else {
 		verdict = q->row->kind == CALL_OPENAT2 ? judge_openat2(g, q) : judge_names(g, q);
 		if (!verdict && q->row->kind != CALL_CONNECT)

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "backend/linux/seccomp.h"
+#include "run/request.h"
 
 /* Without one nobody gets as far as naming a host. */
 static int refused_socket(struct violation *ret)
@@ -34,4 +35,12 @@ int refused_call(const struct launch *launch, int nr, struct violation *ret)
 	ret->reason = why->reason;
 	ret->errnum = why->told;
 	return why->told ? why->told : ENOSYS;
+}
+
+void refused_closed(int nr, struct violation *ret)
+{
+	ret->op = VIOLATION_call;
+	ret->object = str_of(request_call_name(nr));
+	ret->reason = REFUSED_CLOSED;
+	ret->errnum = EACCES;
 }

@@ -16,7 +16,7 @@
 #define NONE (-1)
 
 static const struct call_row rows[] = {
-#define GUARDED_CALL(name, kind, ...) { __NR_##name, CALL_##kind, __VA_ARGS__ },
+#define GUARDED_CALL(name, kind, ...) { __NR_##name, #name, CALL_##kind, __VA_ARGS__ },
 #include "run/calls.def"
 #undef GUARDED_CALL
 };
@@ -38,6 +38,13 @@ static const struct call_row *row_of(int nr)
 		if (rows[i].nr == nr)
 			return &rows[i];
 	return NULL;
+}
+
+const char *request_call_name(int nr)
+{
+	const struct call_row *row = row_of(nr);
+
+	return row ? row->name : "a system call";
 }
 
 bool request_init(struct request *q, const struct seccomp_notif *call, struct target_view *view)

@@ -34,6 +34,7 @@ enum call_kind {
 
 struct call_row {
 	int nr;
+	const char *name;
 	enum call_kind kind;
 	int dirfd, path, from_dirfd, from_path, flags; /* numbers of arguments */
 };
@@ -54,6 +55,8 @@ bool request_init(struct request *q, const struct seccomp_notif *call, struct ta
 /* An openat2 that is, going by its flags, as good as an openat: it is one from here on. */
 void request_is_open(struct request *q, uint64_t flags);
 uint64_t request_argument(const struct request *q, int i);
+/* Of a call; the text is a constant. */
+const char *request_call_name(int nr);
 /* Reads the paths; of bind and connect the name of a unix socket, which is empty for any
  * other address. Returns 0 or an errno, negative. */
 int request_read(struct request *q);

@@ -73,6 +73,14 @@ int target_read(pid_t tid, uint64_t address, void *to, size_t n)
 	return (size_t)got == n ? 0 : -EFAULT;
 }
 
+bool target_is_closed(pid_t tid)
+{
+	char byte;
+	struct iovec here = { &byte, 1 }, there = { NULL, 1 };
+
+	return process_vm_readv(tid, &here, 1, &there, 1, 0) < 0 && errno == EPERM;
+}
+
 ssize_t target_read_string(pid_t tid, uint64_t address, char text[PATH_MAX])
 {
 	size_t first = PAGE - address % PAGE;

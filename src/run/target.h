@@ -53,6 +53,9 @@ struct target_string {
 void target_read_strings(pid_t tid, struct target_string *strings, size_t count);
 /* Copies n bytes: 0, -EFAULT or -EACCES. */
 int target_read(pid_t tid, uint64_t address, void *to, size_t n);
+/* May its memory not be read, whatever is there? Then it is a process that has set itself so
+ * (PR_SET_DUMPABLE), or whose program its user may not read. */
+bool target_is_closed(pid_t tid);
 
 /* A file of its directory in /proc, for reading; -1: errno says why. */
 int target_open_proc(pid_t tid, const char *name);

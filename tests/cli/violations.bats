@@ -337,6 +337,53 @@ leads() {
 		fail "no warning" "$(outcome)"
 }
 
+# closed_to PROTECT BACKEND PROGRAM...: what it makes where the policy lets it is refused, with a reason,
+# when it cannot be looked at.
+closed_to() {
+	local protect=$1 backend=$2
+	shift 2
+	run --separate-stderr "${AS[@]}" "$SCRATCH/cordon" run --json --backend "$backend" \
+		--fallback degrade --protect "$protect" -- "$@" new
+	assert_status 1
+	valid
+	refute_file new
+	assert_json ".violations | length == 1 and (.[0] | .op == \"call\" and .object == \"mkdir\" and
+		(.source | IN(\"guard\", \"broker\")) and .fix == null and
+		(.rule | startswith(\"what it names cannot be seen\")) and
+		(.reason | startswith(\"run a copy of it that you may read\")))"
+	sentence "refused: calling mkdir "
+	run -125 "${AS[@]}" "$SCRATCH/cordon" run -q --backend "$backend" --fallback degrade \
+		--protect "$protect" --on-violation fail -- sh -c '"$@"; :' sh "$@" new
+	refute_file new
+	run -0 "${AS[@]}" "$SCRATCH/cordon" run -q --backend "$backend" --fallback degrade \
+		--protect off -- "$@" new
+	rmdir new
+}
+
+@test "a process that cannot be looked at makes nothing, and this is said" {
+	local closes='import ctypes, os, sys; ctypes.CDLL(None).prctl(4, 0); os.mkdir(sys.argv[1])'
+	local protect backend AS=()
+	cp "$CORDON" "$SCRATCH/cordon"
+	# Without namespaces nobody has rights over it, but for root outside.
+	if ! is_root; then
+		install -m 111 "$(type -P mkdir)" closed
+		closed_to guard landlock ./closed
+		closed_to exact landlock ./closed
+		closed_to guard landlock python3 -c "$closes"
+	fi
+	closed_to exact landlock python3 -c "$closes"
+	is_root || return 0
+	# A program that is root's is out of reach in any namespace of a user's.
+	chown -R 65534:65534 "$SCRATCH"
+	AS=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	install -m 711 "$(type -P mkdir)" closed
+	for protect in guard exact; do
+		for backend in native landlock; do
+			closed_to $protect $backend ./closed
+		done
+	done
+}
+
 @test "--watch on a terminal in raw mode goes back to the first column" {
 	run -0 script -qec "'$CORDON' run --watch -- sh -c 'echo x >>~/.bashrc; :'" /dev/null </dev/null
 	assert_matches "refused: writing $HOME/.bashrc "[^$'\n']*$'\r(\n|$)'
