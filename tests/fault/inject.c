@@ -445,8 +445,8 @@ static const char known_stages[] =
 	" access backend broker bwrap clone compile config egress exec execute fork git guard "
 	"hand-over hidden init input keep keyring landlock launch left limits list listener "
 	"loop loopback mount name-server namespaces native output places privileges proc probe "
-	"quarantine read relay resolve run scratch seccomp session sockets spawn start status streams "
-	"terminal write ";
+	"quarantine read relay resolve run scratch seccomp session sockets spawn start "
+	"status streams terminal write ";
 static const struct {
 	const char *calls, *stages;
 } families[] = {
