@@ -387,12 +387,18 @@ for n in range(10):
 	run --separate-stderr lab "$CORDON" run -q --backend native --allow-network=localhost:7 -- true
 	assert_success
 	run -0 --separate-stderr lab bash -c '
-"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null &
+"$0" run -q --backend native --allow-network=ok.test -- sh -c "getent hosts ok.test; exec sleep 1000" >/dev/null 2>&1 &
 until pid=$(pidof cordon-relay) && grep -q "^Seccomp:.2" /proc/$pid/status; do sleep 0.01; done
 grep -E "^(NoNewPrivs|Seccomp|CapEff|CapBnd):" /proc/$pid/status
+readlink /proc/$pid/fd/* | sed "s/^/fd /"
 ss -Hlnptu' "$CORDON"
 	[[ $output == *NoNewPrivs:?1* && $output == *CapEff:?0000000000000000* ]] || fail "loose" "$(outcome)"
+	[[ $output == *CapBnd:?0000000000000000* ]] || fail "privileges to gain" "$(outcome)"
 	refute_contains cordon-relay
+	# No file: the supervisor's socket and its own, and what it waits with.
+	assert_contains "fd socket:["
+	run grep -vE '^fd (/dev/null|socket:\[[0-9]+\]|anon_inode:\[(eventpoll|signalfd)\])$' <(grep ^fd <<<"$output")
+	assert_output ""
 }
 
 @test "with the relay killed connections end and none begins" {
