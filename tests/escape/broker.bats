@@ -154,8 +154,23 @@ sys.exit(ctypes.CDLL(None).linkat(fd, b"", -100, b"sub/stolen", 0x1000) == 0 and
 		unchanged fd-change version deep/.conf
 		bare fd-change version deep/.conf
 	fi
-	inside fd-change flags deep/.conf || true
 	unchanged fchmod deep/.conf
+}
+
+@test "a descriptor that may only be read changes no flags" {
+	local what before
+
+	flags() { /usr/bin/python3 -c 'import fcntl, os
+fd = os.open("deep/.conf", os.O_RDONLY)
+print(fcntl.ioctl(fd, 0x80086601, bytes(8)), fcntl.ioctl(fd, 0x801c581f, bytes(28)))'; }
+	before=$(flags) || lacking fsflags "the file system here has no flags"
+	for what in flags xflags; do
+		unchanged fd-change $what deep/.conf
+		assert_equal "$(flags)" "$before"
+		bare fd-change $what deep/.conf
+		[ "$(flags)" != "$before" ] || fail "nothing changed: $what"
+		bare fd-change $what deep/.conf
+	done
 }
 
 @test "a descriptor that may be written changes its own file, and the number that follows none" {
@@ -335,6 +350,25 @@ with contextlib.suppress(OSError): os.fchmod(0, 0o666)'
 		refute_file deep/.new
 		bare swap-path 20000 $how deep/new deep/.new
 		rm -rf deep/.new deep/new source
+	done
+}
+
+@test "H48 the path changes while it is looked at, of what is there" {
+	local how guarded
+
+	FLAGS=(--deny '**/*.key')
+	echo key >deep/own.key
+	for how in read write unlink truncate chmod setxattr link rename; do
+		guarded=deep/.conf
+		case $how in read | write) guarded=deep/own.key ;; esac
+		cp -p $guarded kept
+		inside swap-change "$RACE_MS" $how deep/plain $guarded
+		cmp kept $guarded
+		assert_equal "$(stat -c %a $guarded)" 644
+		bare swap-change 20000 $how deep/plain $guarded
+		rm -f $guarded taken deep/plain
+		cp -p kept $guarded
+		chmod 644 $guarded
 	done
 }
 
@@ -582,6 +616,67 @@ for i in range(100):
     os.unlink(f"a/two{i}")
 run.stdin.close()
 sys.exit(run.wait())' "$CORDON" run -q -p strict --
+}
+
+@test "H31 in a directory that the host moves out of the workdir nothing is changed" {
+	local tried='
+import os, sys
+os.chdir("sub")
+here = os.open(".", os.O_RDONLY)
+print(flush=True)
+sys.stdin.readline()
+tries = {}
+for n, at in ("", {}), ("2", {"dir_fd": here}):
+    both = {"src_dir_fd": here, "dst_dir_fd": here} if at else {}
+    tries.update({
+        "create" + n: lambda n=n, at=at: os.open("new" + n, os.O_WRONLY | os.O_CREAT, **at),
+        "above" + n: lambda n=n, at=at: os.open("../new" + n, os.O_WRONLY | os.O_CREAT, **at),
+        "write" + n: lambda n=n, at=at: os.open("file", os.O_WRONLY, **at),
+        "mkdir" + n: lambda n=n, at=at: os.mkdir("directory" + n, **at),
+        "symlink" + n: lambda n=n, at=at: os.symlink("x", "symlink" + n, **at),
+        "chmod" + n: lambda n=n, at=at: os.chmod("file", 0o600, **at),
+        "utime" + n: lambda n=n, at=at: os.utime("file", (1, 1), **at),
+        "unlink" + n: lambda n=n, at=at: os.unlink("old" + n, **at),
+        "rmdir" + n: lambda n=n, at=at: os.rmdir("empty" + n, **at),
+        "rename" + n: lambda n=n, both=both: os.rename("moving" + n, "moved" + n, **both),
+        "link" + n: lambda n=n, both=both: os.link("file", "second" + n, **both)})
+tries["truncate"] = lambda: os.truncate("file", 0)
+tries["setxattr"] = lambda: os.setxattr("file", "user.x", b"1")
+tries["mode"] = lambda: os.chmod(".", 0o700)
+tries["fchmod"] = lambda: os.fchmod(here, 0o711)
+for name, attempt in tries.items():
+    try:
+        attempt()
+        print(name)
+    except OSError:
+        pass
+print("tried")'
+
+	tree() { find "$OUTSIDE" -printf '%P %y %m %s %T@ %C@ %n\n' | sort; }
+	moved() {
+		local moving said before
+
+		mkdir -m 755 sub sub/empty sub/empty2
+		echo old | tee sub/file sub/old sub/old2 sub/moving >sub/moving2
+		coproc moving { "$@" /usr/bin/python3 -c "$tried"; }
+		# Its end takes the variable, and with it what it said last.
+		exec 7<&"${moving[0]}" 8>&"${moving[1]}"
+		read -r -t 60 said <&7 || return
+		mv sub "$OUTSIDE/sub"
+		before=$(tree)
+		echo >&8
+		exec 8>&-
+		said=$(timeout 60 cat <&7)
+		exec 7<&-
+		[ "$(tree)" = "$before" ] || said+=" changed"
+		echo "$said"
+		rm -rf "$OUTSIDE/sub" "$OUTSIDE"/new* sub
+	}
+	run -0 moved "$CORDON" run -q -p strict --
+	assert_output tried
+	run -0 moved
+	assert_contains changed
+	assert_equal "${#lines[@]}" 27
 }
 
 # The name it had is protected, what the kernel calls it by then is not. It comes during the run:

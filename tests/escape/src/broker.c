@@ -37,6 +37,7 @@ static enum outcome do_fd_change(int argc, char **argv)
 	const char *what = argument(argc, argv, 0);
 	int fd = open(argument(argc, argv, 1), O_RDONLY), flags = 0;
 	struct timespec times[2] = { { 1, 0 }, { 2, 0 } };
+	struct fsxattr extended;
 	long version = 7;
 
 	if (fd < 0)
@@ -52,6 +53,12 @@ static enum outcome do_fd_change(int argc, char **argv)
 	/* ext4's own number for FS_IOC_SETVERSION. */
 	if (strcmp(what, "version") == 0)
 		return judge(ioctl(fd, _IOW('f', 4, long), &version), "EXT4_IOC_SETVERSION");
+	if (strcmp(what, "xflags") == 0) {
+		if (ioctl(fd, FS_IOC_FSGETXATTR, &extended) < 0)
+			return cannot("FS_IOC_FSGETXATTR");
+		extended.fsx_xflags ^= FS_XFLAG_NODUMP;
+		return judge(ioctl(fd, FS_IOC_FSSETXATTR, &extended), "FS_IOC_FSSETXATTR");
+	}
 	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
 		return cannot("FS_IOC_GETFLAGS");
 	flags ^= FS_NODUMP_FL;
@@ -214,6 +221,61 @@ static void clear(const char *path)
 		rmdir(path);
 }
 
+/* Was a file found, and is it not the plain one? */
+static bool is_other(int found, const struct stat *st, const struct race *r)
+{
+	struct stat plain;
+
+	return found == 0 && stat(r->plain, &plain) == 0 && st->st_ino != plain.st_ino;
+}
+
+static bool opens_other(const struct race *r, int flags)
+{
+	int fd = open(r->text, flags);
+	struct stat st;
+	bool won = fd >= 0 && is_other(fstat(fd, &st), &st, r);
+
+	if (fd >= 0)
+		close(fd);
+	return won;
+}
+
+static bool takes_other(const struct race *r, int (*take)(const char *from, const char *to))
+{
+	struct stat st;
+	bool won = take(r->text, "taken") == 0 && is_other(stat("taken", &st), &st, r);
+
+	unlink("taken");
+	return won;
+}
+
+/* One try at the file that is not to be touched: did it get there? */
+static bool change(const char *how, const struct race *r)
+{
+	struct stat st;
+
+	if (strcmp(how, "read") == 0)
+		return opens_other(r, O_RDONLY);
+	if (strcmp(how, "write") == 0)
+		return opens_other(r, O_WRONLY);
+	if (strcmp(how, "link") == 0)
+		return takes_other(r, link);
+	if (strcmp(how, "rename") == 0)
+		rename(r->text, "taken");
+	else if (strcmp(how, "unlink") == 0)
+		unlink(r->text);
+	else if (strcmp(how, "truncate") == 0)
+		truncate(r->text, 0);
+	else if (strcmp(how, "chmod") == 0)
+		chmod(r->text, 0600);
+	else if (strcmp(how, "setxattr") == 0)
+		setxattr(r->text, "user.race", "1", 1, 0);
+	if (stat(r->guarded, &st) < 0)
+		return true;
+	return st.st_size == 0 || (st.st_mode & 0777) != 0644 ||
+	       getxattr(r->guarded, "user.race", NULL, 0) > 0;
+}
+
 static enum outcome finish(struct race *r, pthread_t thread, bool won)
 {
 	r->stop = true;
@@ -240,6 +302,26 @@ static enum outcome do_swap_path(int argc, char **argv)
 		make(argument(argc, argv, 1), r.text);
 		won = lstat(r.guarded, &st) == 0;
 		clear(r.plain);
+	}
+	return finish(&r, thread, won);
+}
+
+/* swap-change MS HOW PLAIN GUARDED: the same with two files that are there, and a call that
+ * changes, takes or opens one of them. GUARDED is not empty, and its mode is 0644. */
+static enum outcome do_swap_change(int argc, char **argv)
+{
+	struct timespec end = in_ms(number(argument(argc, argv, 0)));
+	static struct race r;
+	pthread_t thread;
+	bool won = false;
+
+	r.plain = argument(argc, argv, 2);
+	r.guarded = argument(argc, argv, 3);
+	if (pthread_create(&thread, NULL, swap_memory, &r) != 0)
+		return cannot("start a thread");
+	while (!won && goes_on(&end)) {
+		close(open(r.plain, O_WRONLY | O_CREAT, 0644));
+		won = change(argument(argc, argv, 1), &r);
 	}
 	return finish(&r, thread, won);
 }
@@ -418,6 +500,7 @@ const struct attack broker_attacks[] = {
 	{ "read-file", do_read_file },
 	{ "blind", do_blind },
 	{ "swap-path", do_swap_path },
+	{ "swap-change", do_swap_change },
 	{ "swap-shared", do_swap_shared },
 	{ "swap-link", do_swap_link },
 	{ "swap-directory", do_swap_directory },
