@@ -120,9 +120,10 @@ static const struct op *exec_op(const struct plan *plan, struct str object)
 }
 
 /* What is there for names that no mount can hold. */
-static const struct op *guard_op(const struct plan *plan, struct str object,
+static const struct op *guard_op(const struct plan *plan, enum policy_op what, struct str object,
 				 const struct verdict *v)
 {
+	enum op_kind hides = what == POLICY_EXEC ? OP_NOEXEC_GLOB : OP_HIDE_GLOB;
 	const struct op *found = NULL;
 
 	vec_each(op, &plan->ops) {
@@ -130,7 +131,7 @@ static const struct op *guard_op(const struct plan *plan, struct str object,
 
 		if (op->kind == OP_GUARD_NAME)
 			fits = path_below(object, op->path);
-		else if (op->kind == OP_GUARD_GLOB || op->kind == OP_HIDE_GLOB)
+		else if (op->kind == OP_GUARD_GLOB || op->kind == hides)
 			fits = op->rule == v->rule;
 		else if (op->kind == OP_GUARD_HIDDEN)
 			fits = v->layer == LAYER_HIDDEN;
@@ -190,7 +191,11 @@ static const struct op *holder(const struct plan *plan, enum policy_op what, str
 			return exec;
 		return v->allowed && !exec ? op : NULL;
 	}
-	return settles(shown, what, v->allowed) ? op : guard_op(plan, object, v);
+	if (settles(shown, what, v->allowed))
+		return op;
+	if (what == POLICY_EXEC && exec && exec->kind == OP_NOEXEC)
+		return exec;
+	return guard_op(plan, what, object, v);
 }
 
 static bool is_absent(const struct explainer *e, struct str object)

@@ -49,11 +49,32 @@ static bool glob_opens(const struct compiler *c, const struct rule *rule)
 	return rule->right == RIGHT_READ && d.data == ACCESS_NONE;
 }
 
+/* Where a program may be executed only by a rule that names where it is, nothing that a pattern
+ * denies is one unless there is such a rule. */
+static bool executes_below(const struct compiler *c, struct str dir)
+{
+	const struct ruleset *rules = c->in->policy->trusted.rules;
+	struct decision d = policy_decide(c->in->policy, dir);
+	bool named = false;
+
+	for (size_t i = 0; i < ruleset_count(rules); i++)
+		named |= ruleset_at(rules, i)->right == RIGHT_EXEC &&
+			 path_below(ruleset_at(rules, i)->path, dir);
+	return named || d.exec || d.data == ACCESS_NONE;
+}
+
+static struct op *emit_glob(struct compiler *c, enum op_kind kind, const struct rule *rule)
+{
+	struct op *op = plan_emit(c, kind, rule->path);
+
+	if (op)
+		op->rule = rule;
+	return op;
+}
+
 /* A glob protects names; it cannot show or hide a tree that exists (rule 9). */
 static int place_glob(struct compiler *c, const struct rule *rule)
 {
-	struct op *op;
-
 	if (rule->flags & RULE_ALIAS)
 		return 0;
 	if (rule->right == RIGHT_WRITE || rule->right == RIGHT_EXEC || glob_opens(c, rule)) {
@@ -68,9 +89,10 @@ static int place_glob(struct compiler *c, const struct rule *rule)
 		return err_hint(c->err, "name the paths, or the directory they are in: this "
 					"backend cannot hide what matches a pattern");
 	}
-	op = plan_emit(c, rule->right == RIGHT_DENY ? OP_HIDE_GLOB : OP_GUARD_GLOB, rule->path);
-	if (op)
-		op->rule = rule;
+	if (rule->right != RIGHT_DENY)
+		emit_glob(c, OP_GUARD_GLOB, rule);
+	else if (emit_glob(c, OP_HIDE_GLOB, rule) && executes_below(c, literal_part(rule->path)))
+		emit_glob(c, OP_NOEXEC_GLOB, rule);
 	return 0;
 }
 

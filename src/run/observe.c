@@ -442,6 +442,15 @@ static void note_allowed(struct observer *o, const struct sight *s, struct str o
 		o->allowed(o->data, ops[policy_op_of(s->what)], object);
 }
 
+/* Then it is executed all the same. */
+static bool is_denied_by_pattern(const struct observer *o, const struct decision *d)
+{
+	vec_each(op, &o->plan->ops)
+		if (op->kind == OP_NOEXEC_GLOB && op->rule == d->exec_rule)
+			return true;
+	return false;
+}
+
 static bool is_refused(const struct observer *o, enum observed what, struct str object,
 		       struct decision *ret)
 {
@@ -452,6 +461,8 @@ static bool is_refused(const struct observer *o, enum observed what, struct str 
 	/* Without a backend that limits it, only what is hidden is not executed. */
 	if (what == OBSERVED_EXEC && !o->limits_exec && is_readable(o, object))
 		return false;
+	if (what == OBSERVED_EXEC)
+		return !policy_allows(o->policy, op, object, ret) && !is_denied_by_pattern(o, ret);
 	/* A rule opens nothing for writing that was not there at the start. */
 	return !policy_allows(o->policy, op, object, ret) ||
 	       (op == POLICY_WRITE && !observer_writable(o, object)) ||

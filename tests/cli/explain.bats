@@ -269,3 +269,32 @@ paste_flags() {
 	done
 	run -0 cordon explain --last
 }
+
+# A pattern cannot be held when the kernel reads the program: it runs, and this is said.
+@test "what only a pattern denies is executed, and neither explain nor the result says otherwise" {
+	local backend
+	cp "$(type -P true)" prog.bin
+	for backend in native landlock; do
+		run -0 cordon explain --json -p strict --backend $backend --fallback degrade \
+			--deny '**/*.bin' prog.bin
+		assert_json '[.objects[0].verdicts[] | select(.op == "exec").enforced_by] == [null]'
+		assert_json '[.objects[0].verdicts[] | select(.op == "read").enforced_by |
+			startswith("hide-glob")] == [true]'
+		run -0 cordon explain -p strict --backend $backend --fallback degrade --deny '**/*.bin' \
+			--exec prog.bin
+		assert_contains "not enforced here: the $backend backend cannot promise 'exec-patterns' (noexec-glob"
+		run -0 --separate-stderr cordon run --json -p strict --backend $backend --fallback degrade \
+			--deny '**/*.bin' -- sh -c ./prog.bin
+		assert_json '(.degraded | index("exec-patterns")) and .violations == []'
+		[[ $stderr == *"not enforced by $backend: "*exec-patterns* ]] || fail "not said" "$(outcome)"
+	done
+	# Where it is held by something else, nothing is lost.
+	run --separate-stderr cordon run --json -p shell --backend native --deny '**/*.bin' -- sh -c ./prog.bin
+	assert_status 126
+	assert_json '(.enforced + .degraded) | index("exec-patterns") == null'
+	run -0 cordon explain -p shell --backend native --deny '**/*.bin' --exec prog.bin
+	assert_contains "enforced by noexec $WORKDIR"
+	run --separate-stderr cordon run -q -p strict --backend native --deny '**/*.bin' --deny prog.bin -- \
+		sh -c ./prog.bin
+	assert_status 126
+}
