@@ -38,6 +38,18 @@ killed() {
 @test "H46 clone with high bits" { holds clone-high; }
 @test "H46 clone3 with a namespace flag" { holds clone3; }
 @test "H46 setns" { holds_root setns; }
+@test "H46 setns by the descriptor of a process" {
+	start_victim
+	inside setns-pidfd "$VICTIM"
+	PROFILES=moderate
+	# One's own, which is seen everywhere.
+	run cordon run -q -- sh -c './attack setns-pidfd $$'
+	assert_status 10
+	assert_contains "held: setns"
+	if is_root; then
+		bare setns-pidfd "$VICTIM"
+	fi
+}
 @test "H47 bpf" { holds_root bpf; }
 @test "H47 perf_event_open" { holds_where_known perf; }
 @test "H47 userfaultfd" { holds_where_known userfaultfd; }

@@ -252,6 +252,24 @@ except OSError as e:
 	assert_output ENAMETOOLONG
 }
 
+@test "H30 a path that is as long as one may be and leads to a protected name" {
+	local dots back
+	mkdir sub
+	printf -v dots './%.0s' {1..1896}
+	printf -v back 'sub/../%.0s' {1..543}
+	for path in "$dots.claude" "$back.claude"; do
+		[ ${#path} -gt 3790 ] && [ ${#path} -lt 4096 ]
+		refused .claude mkdir "$path"
+		refused .claude write-created "$path"
+		refused .claude symlink nowhere "$path"
+	done
+	# Of the greatest length that the kernel takes.
+	printf -v dots './%.0s' {1..2044}
+	path=$dots.claude
+	assert_equal ${#path} 4095
+	refused .claude mkdir "$path"
+}
+
 @test "H82 an archive with a protected name: the rest is there, and it says which" {
 	PROFILES=moderate
 	mkdir -p src/.claude src/code

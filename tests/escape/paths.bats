@@ -465,6 +465,21 @@ replace_dir() {
 	refute_contains "preload runs"
 }
 
+@test "H36 shell: LD_AUDIT from the workdir is not mapped" {
+	claimed exec -p shell || return 0
+	command -v gcc >/dev/null || must_or_skip "no compiler"
+	# By a call: it has a C library of its own, whose buffers nobody writes out.
+	cat >a.c <<-'END'
+		#include <unistd.h>
+		unsigned la_version(unsigned v) { return write(1, "audit runs\n", 11) == 11 ? v : 0; }
+	END
+	gcc -shared -fPIC -o a.so a.c
+	run env LD_AUDIT="$WORKDIR/a.so" /bin/true
+	assert_contains "audit runs"
+	run cordon run -q -p shell --env LD_AUDIT="$WORKDIR/a.so" -- /bin/true
+	refute_contains "audit runs"
+}
+
 @test "H47 shell: a program is not executed from memory" {
 	cp attack copy
 	PROFILES=shell
@@ -492,6 +507,29 @@ replace_dir() {
 		run cordon run -q -- passwd -S
 		[[ ! $output =~ $day ]] || fail "it read the shadow file" "$(outcome)"
 	fi
+}
+
+@test "H35 capabilities of a file are not gained" {
+	is_root || skip "only root gives a file capabilities"
+	local as=(setpriv --reuid 12345 --regid 12345 --clear-groups --inh-caps=-all)
+	# CAP_NET_RAW, which cordon keeps for nobody; the plain user has none.
+	gains_nothing() {
+		run "$@" run -q -p "$profile" -- ./capable has-capability 13
+		# Without namespaces the kernel does not even execute it.
+		[ "$status" -eq 10 ] || [ "$status" -eq 126 ] || fail "$profile" "$(outcome)"
+	}
+	cp attack capable
+	setcap cap_net_raw+ep capable || must_or_skip "a file cannot be given capabilities here"
+	for profile in $PROFILES; do
+		gains_nothing "$CORDON"
+	done
+	cp "$CORDON" "$SCRATCH/cordon"
+	chmod 755 "$SCRATCH" "$WORKDIR" "$SCRATCH/cordon"
+	chown -R 12345:12345 "$HOME"
+	for profile in $PROFILES; do
+		gains_nothing "${as[@]}" "$SCRATCH/cordon"
+	done
+	run -0 "${as[@]}" ./capable has-capability 13
 }
 
 @test "H35 a setuid bit that the command sets has no effect inside" {

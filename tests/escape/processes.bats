@@ -4,6 +4,11 @@
 
 load helper
 
+teardown() {
+	[ -z "${GROUP:-}" ] || rmdir "$GROUP"
+	escape_teardown
+}
+
 # --- descriptors --------------------------------------------------------------------
 
 @test "H04 no descriptor above 2 reaches the command" {
@@ -299,6 +304,19 @@ typing_possible() {
 	assert_success
 }
 
+@test "H34 semaphores and message queues of the host are not there" {
+	local kind key
+	for kind in sem msg mq; do
+		key=$((RANDOM + 70000))
+		[ $kind != mq ] || key=/cordon-escape.$key
+		run -0 ./attack ipc-make $kind "$key"
+		inside ipc-find $kind "$key"
+		inside ipc-remove $kind "$key"
+		bare ipc-find $kind "$key"
+		bare ipc-remove $kind "$key"
+	done
+}
+
 @test "H34 /dev/shm, /run and /run/user are not the host's" {
 	local file
 	file=$(mktemp /dev/shm/cordon-escape.XXXXXX)
@@ -329,6 +347,16 @@ typing_possible() {
 	done
 	run cordon run -q -- /bin/sh -c 'mkdir /sys/fs/cgroup/cordon-escape || mkdir /sys/fs/cgroup/*/cordon-escape'
 	[ "$status" -ne 0 ] || fail "a cgroup was made" "$(outcome)"
+}
+
+@test "H75 no child is born in a control group of the host" {
+	is_root || skip "for root: others may not make one"
+	GROUP=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cordon-escape.$$
+	mkdir "$GROUP" || lacking cgroup2 "no control group can be made here"
+	inside clone-into "$GROUP"
+	PROFILES=moderate inside clone-into "$GROUP"
+	assert_contains clone3
+	bare clone-into "$GROUP"
 }
 
 @test "neighbour: another user id is not taken" {

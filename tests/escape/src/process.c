@@ -5,14 +5,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -217,6 +222,71 @@ static enum outcome do_shm_remove(int argc, char **argv)
 	return judge(shmctl(id, IPC_RMID, NULL), "shmctl");
 }
 
+/* Semaphores and queues by a number, POSIX message queues by a name; made with `flags`. */
+static long ipc_get(const char *kind, const char *key, int flags)
+{
+	if (strcmp(kind, "sem") == 0)
+		return semget((key_t)number(key), flags ? 1 : 0, flags);
+	if (strcmp(kind, "msg") == 0)
+		return msgget((key_t)number(key), flags);
+	return mq_open(key, O_RDWR | (flags ? O_CREAT | O_EXCL : 0), 0600, NULL);
+}
+
+static enum outcome do_ipc_make(int argc, char **argv)
+{
+	return judge(ipc_get(argument(argc, argv, 0), argument(argc, argv, 1), IPC_CREAT | 0600),
+		     "make an object of the host's IPC");
+}
+
+static enum outcome do_ipc_find(int argc, char **argv)
+{
+	return judge(ipc_get(argument(argc, argv, 0), argument(argc, argv, 1), 0),
+		     "find an object of the host's IPC");
+}
+
+static enum outcome do_ipc_remove(int argc, char **argv)
+{
+	const char *kind = argument(argc, argv, 0), *key = argument(argc, argv, 1);
+
+	if (strcmp(kind, "mq") == 0)
+		return judge(mq_unlink(key), "mq_unlink");
+	if (strcmp(kind, "sem") == 0)
+		return judge(semctl((int)ipc_get(kind, key, 0), 0, IPC_RMID), "semctl");
+	return judge(msgctl((int)ipc_get(kind, key, 0), IPC_RMID, NULL), "msgctl");
+}
+
+/* In effect for this very program, by the number of the capability. */
+static enum outcome do_has_capability(int argc, char **argv)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	unsigned long cap = (unsigned long)number(argument(argc, argv, 0));
+
+	if (syscall(SYS_capget, &head, sets) < 0)
+		return cannot("capget");
+	errno = EPERM;
+	return judge(sets[cap / 32].effective & (1u << cap % 32) ? 0 : -1, "a capability");
+}
+
+/* A child that is born in the control group of the directory. */
+static enum outcome do_clone_into(int argc, char **argv)
+{
+	int group = open(argument(argc, argv, 0), O_RDONLY | O_DIRECTORY);
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP,
+				   .exit_signal = SIGCHLD,
+				   .cgroup = (unsigned)group };
+	long pid;
+
+	if (group < 0)
+		return held("open the control group");
+	pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid((pid_t)pid, NULL, 0);
+	return judge(pid, "clone3 into a control group");
+}
+
 static enum outcome do_identity(int argc, char **argv)
 {
 	(void)argc, (void)argv;
@@ -248,6 +318,11 @@ const struct attack process_attacks[] = {
 	{ "shm-make", do_shm_make },
 	{ "shm-find", do_shm_find },
 	{ "shm-remove", do_shm_remove },
+	{ "ipc-make", do_ipc_make },
+	{ "ipc-find", do_ipc_find },
+	{ "ipc-remove", do_ipc_remove },
+	{ "has-capability", do_has_capability },
+	{ "clone-into", do_clone_into },
 	{ "identity", do_identity },
 	{ "setuid", do_setuid },
 	{ 0 },
