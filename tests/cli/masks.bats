@@ -155,9 +155,44 @@ all_pairs() {
 			probe_in "$mask" "$profile" auto degrade
 			probe_in "$mask" "$profile" native degrade
 			probe_in "$mask" "$profile" landlock degrade
+			probe_in "$mask" "$profile" bwrap degrade
 		done
 	done
 	judge
+}
+
+# COUNT SEED: that many, each of three different things of SINGLE.
+random_triples() {
+	local words=() mask part
+	RANDOM=$2
+	for part in $SINGLE; do
+		[ "$part" = none ] || words+=("$part")
+	done
+	while [ "${#TRIPLES[@]}" -lt "$1" ]; do
+		mask=
+		for _ in 1 2 3; do
+			part=${words[RANDOM % ${#words[@]}]}
+			[[ ,$mask, == *,"${part%%=*}"[,=]* ]] || mask+=${mask:+,}$part
+		done
+		[[ $mask != *,*,* ]] || TRIPLES+=("$mask")
+	done
+}
+
+# The same two every day; tests/soak takes more, from another seed.
+@test "triples of masked capabilities, names among them" {
+	local mask profile backend seed=${CORDON_SEED:-1} TRIPLES=()
+	random_triples "${CORDON_MASK_TRIPLES:-2}" "$seed"
+	echo "# CORDON_SEED=$seed: ${TRIPLES[*]}" | tee /dev/fd/3
+	for mask in "${TRIPLES[@]}"; do
+		for backend in native landlock bwrap; do
+			for profile in $PROFILES; do
+				probe_in "$mask" "$profile" $backend degrade
+			done
+		done
+		every_name "$mask"
+	done
+	judge
+	judge_names
 }
 
 # names_in MASK PROFILE BACKEND PROTECT: as probe_in, for names that do not exist yet.
@@ -175,21 +210,30 @@ names_in() {
 	printf '{"case":"%s","intact":true,"left":%s,"result":%s}\n' "$*" $left "${text:-null}" >>results
 }
 
-@test "each masked capability: names that do not exist yet are kept, or that is not claimed" {
-	local mask profile backend protect
-	for mask in none seccomp seccomp-notify notify-killable notify-sync look openat2 open-tree \
-		mount-setattr pidfd close-range clone3 userns fresh-proc pidns landlock landlock=1 landlock=5; do
-		for profile in strict moderate custom; do
-			for backend in native landlock; do
-				for protect in guard exact off; do
-					names_in $mask $profile $backend $protect
-				done
+every_name() {
+	local profile backend protect
+	for profile in strict moderate custom; do
+		for backend in native landlock; do
+			for protect in guard exact off; do
+				names_in "$1" $profile $backend $protect
 			done
 		done
 	done
-	judge
+}
+
+judge_names() {
 	wrong '.[] | select(.result.cause == "exited" and .left and
 		(.result.enforced | any(. == "guard" or . == "exact"))) | .case' "the name was left"
+}
+
+@test "each masked capability: names that do not exist yet are kept, or that is not claimed" {
+	local mask
+	for mask in none seccomp seccomp-notify notify-killable notify-sync look openat2 open-tree \
+		mount-setattr pidfd close-range clone3 userns fresh-proc pidns landlock landlock=1 landlock=5; do
+		every_name $mask
+	done
+	judge
+	judge_names
 	# Both strengths ran on both, and the probe finds everything open where nothing is claimed.
 	for what in guard exact hidden-names; do
 		wrong "if any(.[]; .result.backend == \"native\" and (.result.enforced | index(\"$what\"))) and
