@@ -58,14 +58,20 @@ int call_check(struct call *c)
 	return c->sure ? 0 : -ENOENT;
 }
 
-/* Our own copy is closed before the caller goes on: it would be one that is open for
- * writing when the caller executes the file. */
-static int64_t inject(struct broker *b, struct broker_waiting to, int fd, bool cloexec)
+static void drop(struct broker_given *g)
+{
+	if (g->emptied != g->fd)
+		fd_close(&g->emptied);
+	fd_close(&g->fd);
+}
+
+static int64_t put_in_place(struct broker *b, struct broker_waiting to,
+			    const struct broker_given *g)
 {
 	struct seccomp_notif_addfd add = {
 		.id = to.id,
-		.srcfd = (uint32_t)fd,
-		.newfd_flags = cloexec ? O_CLOEXEC : 0,
+		.srcfd = (uint32_t)g->fd,
+		.newfd_flags = g->cloexec ? O_CLOEXEC : 0,
 	};
 	struct broker_near near;
 	int64_t r;
@@ -75,7 +81,18 @@ static int64_t inject(struct broker *b, struct broker_waiting to, int fd, bool c
 	got = ioctl(BROKER_FD_LISTENER, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
 	r = got < 0 ? -errno : got;
 	broker_let_go(b, &near);
-	fd_close(&fd);
+	return r;
+}
+
+/* Our own copy is closed before the caller goes on: it would be one that is open for
+ * writing when the caller executes the file. */
+static int64_t inject(struct broker *b, struct broker_waiting to, struct broker_given *g)
+{
+	int64_t r = put_in_place(b, to, g);
+
+	if (r >= 0 && g->emptied >= 0 && ftruncate(g->emptied, 0) < 0)
+		r = -errno;
+	drop(g);
 	return r;
 }
 
@@ -96,15 +113,15 @@ static void let_go_on(uint64_t id)
 	send_answer(&out);
 }
 
-void broker_answer(struct broker *b, struct broker_waiting to, int64_t value, int fd,
-		   bool cloexec)
+void broker_answer(struct broker *b, struct broker_waiting to, int64_t value,
+		   struct broker_given given)
 {
 	union notify_answer out;
 
-	if (fd >= 0 && value >= 0)
-		value = inject(b, to, fd, cloexec);
+	if (given.fd >= 0 && value >= 0)
+		value = inject(b, to, &given);
 	else
-		fd_close(&fd);
+		drop(&given);
 	memset(&out, 0, sizeof(out));
 	out.answer.id = to.id;
 	if (value < 0)
@@ -130,8 +147,9 @@ static void call_init(struct call *c, struct broker *b, const struct seccomp_not
 	c->row = row_of(notif->data.nr);
 	c->target = (struct target){ .view = &b->view, .tid = (pid_t)notif->pid };
 	c->path[0] = '\0';
-	c->cwd = c->fd = -1;
-	c->cloexec = c->sure = c->told = c->allowed = false;
+	c->cwd = -1;
+	c->given = BROKER_NOTHING;
+	c->sure = c->told = c->allowed = false;
 }
 
 static void serve(struct broker *b, const struct seccomp_notif *notif)
@@ -149,8 +167,8 @@ static void serve(struct broker *b, const struct seccomp_notif *notif)
 	if (value == BROKER_GO_ON)
 		let_go_on(notif->id);
 	else if (value != BROKER_LATER)
-		broker_answer(b, (struct broker_waiting){ notif->id, c.target.tid }, value, c.fd,
-			      c.cloexec);
+		broker_answer(b, (struct broker_waiting){ notif->id, c.target.tid }, value,
+			      c.given);
 }
 
 /* --- the loop -------------------------------------------------------------------------- */

@@ -149,6 +149,14 @@ struct broker_row {
 	int dirfd, path, x, y, z;
 };
 
+/* What is put into the caller's table. */
+struct broker_given {
+	int fd; /* -1: nothing */
+	int emptied; /* its file is, by this descriptor, once it is in place; -1: it is not */
+	bool cloexec;
+};
+#define BROKER_NOTHING ((struct broker_given){ .fd = -1, .emptied = -1 })
+
 struct call {
 	struct broker *broker;
 	const struct seccomp_notif *notif;
@@ -156,8 +164,7 @@ struct call {
 	struct target target;
 	char path[PATH_MAX];
 	int cwd; /* the caller's working directory, O_PATH; -1: not opened yet */
-	int fd;	 /* what is to be put into the caller's table; -1: nothing */
-	bool cloexec;
+	struct broker_given given;
 	bool keeps_place; /* see broker_place.c */
 	bool sure;    /* it waited still after the last look at the caller */
 	bool told;    /* the refusal is noted */
@@ -288,13 +295,13 @@ void broker_check_jobs(struct broker *b);
 bool broker_waits(uint64_t id); /* does the call still wait? */
 /* Takes the one capability that is not the command's, or lays it down: 0, or -1 with errno. */
 int broker_look(const struct broker *b, bool may);
-/* Answers a call of tid; fd < 0: nothing to put in place. Closes fd. */
+/* Answers a call of tid. What is given is closed. */
 struct broker_waiting {
 	uint64_t id;
 	pid_t tid;
 };
-void broker_answer(struct broker *b, struct broker_waiting to, int64_t value, int fd,
-		   bool cloexec);
+void broker_answer(struct broker *b, struct broker_waiting to, int64_t value,
+		   struct broker_given given);
 
 /* --- broker and caller on one processor ------------------------------------------------ */
 

@@ -104,7 +104,7 @@ int64_t broker_begin_job(struct call *c, const struct broker_work *work)
 	}
 	theirs = ends[1];
 	*job = (struct broker_job){ .caller = { c->notif->id, c->target.tid },
-				    .cloexec = c->cloexec,
+				    .cloexec = c->given.cloexec,
 				    .answer = ends[0],
 				    .connected = is_connected(held) };
 	/* It would inherit where we are kept. */
@@ -161,6 +161,12 @@ static ssize_t take_word(const struct broker_job *job, int64_t *ret, int *ret_fd
 	return got;
 }
 
+/* What may block is nothing that could be emptied. */
+static struct broker_given given_by(const struct broker_job *job, int fd)
+{
+	return (struct broker_given){ .fd = fd, .emptied = -1, .cloexec = job->cloexec };
+}
+
 void broker_finish_job(struct broker *b, size_t i)
 {
 	const struct broker_job *job = b->jobs[i];
@@ -172,9 +178,9 @@ void broker_finish_job(struct broker *b, size_t i)
 		return;
 	/* A job that ended without a word has not done it. */
 	if (got == (ssize_t)sizeof(value))
-		broker_answer(b, job->caller, value, fd, job->cloexec);
+		broker_answer(b, job->caller, value, given_by(job, fd));
 	else
-		broker_answer(b, job->caller, -EACCES, -1, false);
+		broker_answer(b, job->caller, -EACCES, BROKER_NOTHING);
 	end_job(b, i);
 }
 
@@ -213,7 +219,7 @@ static void interrupt(struct broker *b, size_t i)
 	spawn_discard(&job->child);
 	if (take_word(job, &value, &fd) != (ssize_t)sizeof(value))
 		value = is_connected(job->on) ? 0 : interrupted(job->on);
-	broker_answer(b, job->caller, value, fd, job->cloexec);
+	broker_answer(b, job->caller, value, given_by(job, fd));
 	end_job(b, i);
 }
 

@@ -46,8 +46,8 @@ static int64_t give(struct call *c, int fd, int flags)
 {
 	if (fd < 0)
 		return -errno;
-	c->fd = fd;
-	c->cloexec = flags & O_CLOEXEC;
+	c->given.fd = fd;
+	c->given.cloexec = flags & O_CLOEXEC;
 	return 0;
 }
 
@@ -127,7 +127,7 @@ static int64_t begin_slowly(struct call *c, const struct opening *q)
 	work.fd = object_hold(&q->object);
 	if (work.fd < 0)
 		return work.fd;
-	c->cloexec = q->flags & O_CLOEXEC;
+	c->given.cloexec = q->flags & O_CLOEXEC;
 	return broker_begin_job(c, &work);
 }
 
@@ -158,6 +158,13 @@ static int open_itself(const struct opening *q)
 		errno = EISDIR;
 		return -1;
 	}
+	/* Then it is no link of /proc that leads here, and the flag shows. */
+	if (q->flags & O_NOFOLLOW && S_ISDIR(q->object.mode)) {
+		int fd = openat(q->object.place.dir, ".", q->flags & ~O_CREAT, q->mode);
+
+		if (fd >= 0 || errno != EACCES)
+			return fd;
+	}
 	object_link(q->object.place.dir, link);
 	return openat(BROKER_FD_PROC, link, (q->flags & ~(O_CREAT | O_NOFOLLOW)) | O_NOCTTY,
 		      q->mode);
@@ -175,6 +182,39 @@ static int open_as_caller(const struct opening *q)
 	if (process && broker_look(q->broker, true) < 0)
 		_exit(1);
 	return fd;
+}
+
+/* Is there something that would be lost if there were no room for a descriptor? Not in what the
+ * kernel keeps below /proc, and a file in memory may be sealed, which is seen by trying. */
+static bool holds_something(const struct object *o)
+{
+	return o->exists && S_ISREG(o->mode) && o->path.n && !path_below(o->path, STR("/proc"));
+}
+
+/* By what an open file may be emptied: the kernel says no to one that may not be written, that is
+ * executed, or that may only be appended to. */
+static int open_to_empty(int fd, int flags)
+{
+	int access = flags & O_ACCMODE;
+	char link[32];
+
+	if ((access == O_WRONLY || access == O_RDWR) && !(flags & O_APPEND))
+		return fd;
+	object_link(fd, link);
+	return openat(BROKER_FD_PROC, link, O_WRONLY | O_CLOEXEC);
+}
+
+/* It is emptied last, where that fails no more: who has no room for its descriptor keeps it. */
+static int64_t open_and_empty(struct call *c, struct opening *q)
+{
+	int64_t r;
+
+	q->flags &= ~O_TRUNC;
+	r = give(c, open_as_caller(q), q->flags);
+	if (r < 0)
+		return r;
+	c->given.emptied = open_to_empty(c->given.fd, q->flags);
+	return c->given.emptied < 0 ? -errno : 0;
 }
 
 /* Mounts and Landlock have rules for reading; only patterns are not known to them. */
@@ -215,10 +255,14 @@ static int judge(struct call *c, const struct opening *q)
 {
 	const struct object *o = &q->object;
 
+	if (o->place.slash && q->flags & O_CREAT)
+		return -EISDIR;
 	if (!o->exists && (!(q->flags & O_CREAT) || q->flags & UNNAMED))
 		return -ENOENT;
 	if (o->exists && makes_anew(q))
 		return -EEXIST;
+	if (o->exists && q->flags & O_DIRECTORY && !S_ISDIR(o->mode))
+		return -ENOTDIR;
 	/* The kernel says that it is one, or that it was not to be followed. */
 	if (o->exists && S_ISLNK(o->mode))
 		return -ELOOP;
@@ -228,7 +272,7 @@ static int judge(struct call *c, const struct opening *q)
 	return c->allowed ? 0 : object_allow(c, o, needs(q));
 }
 
-static int64_t act(struct call *c, const struct opening *q)
+static int64_t act(struct call *c, struct opening *q)
 {
 	int r = q->flags & (O_CREAT | UNNAMED) ? call_take_umask(c) : call_check(c);
 
@@ -238,7 +282,17 @@ static int64_t act(struct call *c, const struct opening *q)
 		return open_tty(c, q);
 	if (may_block(q))
 		return begin_slowly(c, q);
+	if (q->flags & O_TRUNC && holds_something(&q->object))
+		return open_and_empty(c, q);
 	return give(c, open_as_caller(q), q->flags);
+}
+
+/* Flags that do not go together are refused before anything is looked at; which ones, the kernels
+ * do not agree on. */
+static bool are_refused(int flags)
+{
+	return (flags & UNNAMED || (flags & O_CREAT && flags & O_DIRECTORY)) &&
+	       openat(BROKER_FD_PROC, "", flags & ~O_PATH, 0) < 0 && errno == EINVAL;
 }
 
 static int64_t open_for(struct call *c, int flags, mode_t mode)
@@ -253,6 +307,8 @@ static int64_t open_for(struct call *c, int flags, mode_t mode)
 	q.object.place.dir = -1;
 	if (is_kernels(c, flags))
 		return BROKER_GO_ON;
+	if (are_refused(flags))
+		return -EINVAL;
 	r = call_read_path(c);
 	if (r < 0)
 		return r;

@@ -486,6 +486,26 @@ with contextlib.suppress(OSError): os.fchmod(0, 0o666)'
 	assert_success
 }
 
+# In the sandbox nothing is made in the root, and on landlock it is not even read. A root without
+# its rights over files is what root is there. Who has no terminal hears that before it is told that
+# another's time of access is not to be left alone.
+@test "every combination of flags opens what it does without a broker, or fails as it does" {
+	local declared='^/ [0-2]|^/dev/tty [0-2] 1.{6}:' before=()
+	if [ "$BACKEND" = landlock ]; then
+		declared+='|^/proc/self/comm [0-2]'
+		is_root && before=(setpriv --bounding-set=-all --inh-caps=-all)
+	fi
+	cp "$BATS_TEST_DIRNAME/opens.py" .
+	mkdir bare exact
+	"${before[@]}" setsid -w python3 opens.py bare >"$SCRATCH/bare"
+	timeout 100 "$CORDON" run -q -p permissive --fallback degrade --hidden-writes allow \
+		--protect exact -- setsid -w python3 opens.py exact >"$SCRATCH/exact"
+	chmod 700 ./*/blind
+	run diff <(grep -Ev "$declared" "$SCRATCH/bare") <(grep -Ev "$declared" "$SCRATCH/exact")
+	assert_success
+	[ "$(wc -l <"$SCRATCH/exact")" -gt 10000 ] || fail "too few" "$(tail "$SCRATCH/exact")"
+}
+
 # The broker's own copy of what it opens must be gone before anybody executes it: whoever wrote it,
 # on whichever processor, by whichever call, and whatever of it was just written.
 @test "a file that was just written can be executed at once" {
@@ -844,6 +864,57 @@ print(len(os.listdir("deep/.moved")))')
 	run "$BATS_TEST_DIRNAME/../soak/work" --size 1 "$CORDON" 0
 	assert_success
 	assert_contains "1 rounds, 0 failed"
+}
+
+# The kernel looks for a number first, the broker learns last that there is none.
+@test "who has no room for a descriptor empties no file; what it makes is there, and empty" {
+	cat >full.py <<-'EOS'
+		import errno, os, resource
+		for name in "file", "other":
+		    with open(name, "w") as out:
+		        out.write("kept")
+		os.symlink("other", "link")
+		at = os.open("other", os.O_RDONLY)
+		resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+		held = []
+		def fill():
+		    try:
+		        while True:
+		            held.append(os.dup(0))
+		    except OSError as error:
+		        assert error.errno == errno.EMFILE
+		def refused(path, flags):
+		    fill()
+		    try:
+		        os.open(path, flags)
+		        raise SystemExit("there was room")
+		    except OSError as error:
+		        assert error.errno == errno.EMFILE, error
+		def content(path):
+		    os.close(held.pop())
+		    with open(path) as file:
+		        return file.read()
+		ways = [("file", flags | more) for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR)
+		        for more in (0, os.O_CREAT, os.O_APPEND, os.O_NONBLOCK | os.O_CLOEXEC)]
+		ways += [("link", os.O_WRONLY), (f"/proc/self/fd/{at}", os.O_WRONLY)]
+		for path, flags in ways:
+		    refused(path, flags | os.O_TRUNC)
+		    assert content(path) == "kept", (path, flags)
+		    os.close(held.pop()), os.close(held.pop())
+		    fd = os.open(path, flags | os.O_TRUNC)
+		    assert os.fstat(fd).st_size == 0, (path, flags)
+		    os.close(fd)
+		    fd = os.open(path, os.O_WRONLY)
+		    os.write(fd, b"kept"), os.close(fd)
+		refused("made", os.O_WRONLY | os.O_CREAT)
+		refused("made-anew", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+		print(*(os.stat(name).st_size for name in ("made", "made-anew") if os.path.exists(name)))
+	EOS
+	run -0 timeout 60 /usr/bin/python3 full.py
+	assert_output ""
+	rm -f file other link
+	run -0 timeout 60 "$CORDON" run -q -p strict -- /usr/bin/python3 full.py
+	assert_output "0 0"
 }
 
 # While a descriptor is put into its table a caller is kept on one processor.
