@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does some two hundred operations on files and prints what came of each.
+"""Does more than 250 operations on files and prints what came of each.
 
     operations.py DIR [no-sockets]
 
 DIR is an empty directory. The output, which ends with the tree that is left, is the same
-whoever carries the operations out: compare.sh runs this without and with a broker.
+whoever carries the operations out: broker.bats runs this without cordon, without a
+broker and with one.
 """
 import array
 import ctypes

@@ -145,8 +145,10 @@ except PermissionError:
 }
 
 binds_while_moving() {
-	run -0 cordon run -q --protect exact --backend native --env "NAME=$1" -- /usr/bin/python3 -c '
-import os, socket, threading
+	run -0 cordon run -q --protect exact --backend native --env "NAME=$1" \
+		--env "RACE_MS=${CORDON_RACE_MS:-0}" -- /usr/bin/python3 -c '
+import itertools, os, socket, threading, time
+end = time.monotonic() + int(os.environ["RACE_MS"]) / 1000
 top, sub = os.open(".", os.O_PATH), os.open("sub", os.O_PATH)
 def flip():
     while True:
@@ -154,7 +156,9 @@ def flip():
         os.fchdir(top)
 threading.Thread(target=flip, daemon=True).start()
 bound = 0
-for i in range(4000):
+for i in itertools.count():
+    if i >= 4000 and time.monotonic() >= end:
+        break
     try:
         socket.socket(socket.AF_UNIX).bind(os.environ["NAME"])
         bound += 1
