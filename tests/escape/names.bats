@@ -507,6 +507,48 @@ may_do_everything() {
 	assert_json '.quarantined == [{"object": "'"$WORKDIR"'/.mcp.json", "kept": null}]'
 }
 
+# make_until_taken TEXT: by the host, and given up where it is left each time.
+make_until_taken() {
+	local tries waits
+	for ((tries = 0; tries < 100; tries++)); do
+		echo "$1" >.mcp.json
+		for ((waits = 0; waits < 50; waits++)); do
+			[ -e .mcp.json ] || return 0
+			sleep 0.01
+		done
+		rm -f .mcp.json
+	done
+	fail "it was never taken"
+}
+
+@test "a plain user's file that was taken for the command's is told, and comes back whole" {
+	local id text="keep $RANDOM"
+	! is_root || skip "for a plain user: root is told who makes a name"
+	mkfifo up
+	# shellcheck disable=SC2016 # for the shells inside
+	background sh -c 'exec "$0" run --result result -- sh -c "$1" 2>told' "$CORDON" '
+		for i in 1 2; do while [ ! -e stop ]; do : >x$i; done & done
+		echo >up; wait'
+	read -r _ <up
+	make_until_taken "$text"
+	: >stop
+	wait "$STARTED"
+	refute_file .mcp.json
+	output=$(cat result)
+	# Beside those that were left.
+	assert_json '.exit_code == 0 and ([.quarantined[] | select(.kept)] | length == 1) and
+		all(.quarantined[]; .object == "'"$WORKDIR"'/.mcp.json")'
+	assert_equal "$(cat "$(jq -r '.quarantined[] | .kept // empty' result)")" "$text"
+	output=$(cat told)
+	assert_contains "$WORKDIR/.mcp.json"
+	run -0 --separate-stderr cordon quarantine list --json
+	id=$(jq -r '.quarantine[] | select(.from == "'"$WORKDIR"'/.mcp.json") | .id' <<<"$output")
+	output=$(cat told)
+	assert_contains "cordon quarantine restore $id"
+	run -0 cordon quarantine restore "$id"
+	assert_equal "$(cat .mcp.json)" "$text"
+}
+
 # changed [FLAG ...]: a thread wins the race for what somebody else made meanwhile, and writes to it
 # later. It goes by the time, or is told who opened it; either way it does not stay.
 changed() {
