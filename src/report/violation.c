@@ -170,6 +170,12 @@ static struct violation *keep(struct violations *all, const struct violation *v)
 	return slot;
 }
 
+static void tell_listeners(struct violations *all, const struct violation *v)
+{
+	for (struct violation_listener *l = all->listeners; l; l = l->next)
+		l->first(l->data, v);
+}
+
 /* Whatever it is called, it happened. */
 static struct str object_of(const struct violation *v)
 {
@@ -177,6 +183,33 @@ static struct str object_of(const struct violation *v)
 		return STR("(no name)");
 	return str_take(v->object, v->object.n > VIOLATION_OBJECT_MAX ? VIOLATION_OBJECT_MAX
 								       : v->object.n);
+}
+
+/* git takes another repository's objects over by links, and copies all of them when the first
+ * is refused. */
+static bool is_local_clone(const struct violation *v)
+{
+	struct str rest = v->object, part;
+
+	if (!v->links || !str_eq(str_of(v->program), STR("git")))
+		return false;
+	while (path_next(&rest, &part))
+		if (str_eq(part, STR("objects")))
+			return true;
+	return false;
+}
+
+static void add_again(struct violations *all, struct violation *kept, const struct violation *v)
+{
+	kept->count += times(v);
+	kept->moves |= v->moves || v->removes;
+	kept->inner &= v->inner;
+	if (!kept->advisory || v->advisory)
+		return;
+	kept->advisory = kept->links = false;
+	all->advisory--;
+	all->observed += violation_counts(kept);
+	tell_listeners(all, kept);
 }
 
 bool violations_add(struct violations *all, const struct violation *v)
@@ -188,23 +221,21 @@ bool violations_add(struct violations *all, const struct violation *v)
 	if (!all)
 		return false;
 	named.object = object_of(v);
+	named.advisory |= is_local_clone(v);
 	slot = find_slot(all, v->op, named.object);
 	if (*slot) {
-		all->kept[*slot - 1].count += times(v);
-		all->kept[*slot - 1].moves |= v->moves || v->removes;
-		all->kept[*slot - 1].inner &= v->inner;
+		add_again(all, &all->kept[*slot - 1], &named);
 		return false;
 	}
-	if (has_room(all, v))
+	if (has_room(all, &named))
 		kept = keep(all, &named);
 	if (!kept) {
 		all->dropped++;
-		all->observed += violation_counts(v);
+		all->observed += violation_counts(&named);
 		return false;
 	}
 	*slot = (uint16_t)all->n;
-	for (struct violation_listener *l = all->listeners; l; l = l->next)
-		l->first(l->data, kept);
+	tell_listeners(all, kept);
 	return true;
 }
 
@@ -301,7 +332,8 @@ void violations_settle(struct violations *all, struct str program, bool ended_we
 		if (!ended_well || v->op != VIOLATION_write || !v->object.n ||
 		    v->object.p[0] != '/')
 			continue;
-		if (is_bytecode(v) || history_is_own(v) || (is_git && is_index_lock(v)))
+		if (is_bytecode(v) || history_is_own(v) || is_local_clone(v) ||
+		    (is_git && is_index_lock(v)))
 			v->need = VIOLATION_SPARED;
 		else if (is_index_lock(v))
 			v->need = VIOLATION_DOUBTED;

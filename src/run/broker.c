@@ -59,7 +59,8 @@ static void note(struct side *s, const struct broker_message *m, size_t n)
 	struct violation v = { .source = VIOLATION_BY_broker,
 			       .op = (enum violation_op)m->op,
 			       .pid = m->pid,
-			       .errnum = m->errnum };
+			       .errnum = m->errnum,
+			       .links = m->links };
 
 	if (m->op >= VIOLATION_OP_COUNT)
 		return;

@@ -164,6 +164,7 @@ static int refuse(struct guard *g, const struct request *q, struct str object,
 		.object = object,
 		.rule = d->data_rule,
 		.errnum = g->refusal,
+		.links = q->row->kind == CALL_LINK,
 	};
 
 	report(g, q->call, &v);

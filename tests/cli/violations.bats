@@ -337,6 +337,46 @@ leads() {
 		fail "no warning" "$(outcome)"
 }
 
+# git copies the objects that it may not link, and says nothing of it.
+@test "git clone and git submodule update of a repository of this machine are no refusal" {
+	local protect backend act flags
+	export GIT_AUTHOR_NAME=Tester GIT_AUTHOR_EMAIL=t@example.com
+	export GIT_COMMITTER_NAME=Tester GIT_COMMITTER_EMAIL=t@example.com
+	git init -q "$SCRATCH/library"
+	echo text >"$SCRATCH/library/file"
+	git -C "$SCRATCH/library" add file
+	git -C "$SCRATCH/library" commit -qm first
+	git init -q "$SCRATCH/project"
+	git -C "$SCRATCH/project" -c protocol.file.allow=always submodule --quiet add "$SCRATCH/library" lib
+	git -C "$SCRATCH/project" commit -qm lib
+	for protect in guard exact; do
+		for backend in native landlock; do
+			flags=(--backend $backend --fallback degrade --protect $protect)
+			git clone -q "$SCRATCH/project" "$SCRATCH/$protect-$backend"
+			cd "$SCRATCH/$protect-$backend"
+			run -0 --separate-stderr cordon run --json "${flags[@]}" -- \
+				git -c protocol.file.allow=always submodule --quiet update --init
+			valid
+			quiet_about refused
+			assert_json '[.violations[] | select(.advisory | not)] == []'
+			assert_file lib/file
+			for act in fail kill; do
+				run -0 cordon run -q --on-violation $act "${flags[@]}" -- \
+					git clone -q "$SCRATCH/library" $act
+				assert_file $act/file
+			done
+		done
+	done
+	# Of anybody else it is one, and of git when that is all it can do.
+	run -1 --separate-stderr cordon run --protect exact --backend native -- ln "$SCRATCH/library/file" name
+	sentence "refused: writing $SCRATCH/library/file (ln, seen by the broker)"
+	# An object is read-only, which ordinary permissions hold against a user.
+	is_root || return 0
+	run -128 --separate-stderr cordon run --protect exact --backend native -- \
+		git clone -q --local "$SCRATCH/library" linked
+	sentence "refused: writing $SCRATCH/library/.git/objects/"
+}
+
 # closed_to PROTECT BACKEND PROGRAM...: what it makes where the policy lets it is refused, with a reason,
 # when it cannot be looked at.
 closed_to() {

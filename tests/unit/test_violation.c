@@ -51,6 +51,40 @@ Test(store, the_same_again_is_counted)
 	violations_free(all);
 }
 
+static void note_first(void *data, const struct violation *v)
+{
+	(void)v;
+	++*(int *)data;
+}
+
+Test(store, what_did_not_count_counts_when_it_is_tried_otherwise)
+{
+	struct violations *all = violations_new();
+	int told = 0;
+	struct violation_listener listener = { .first = note_first, .data = &told };
+	struct violation v = seen(VIOLATION_write, "/x/.git/objects/ab/cd");
+
+	violations_listen(all, &listener);
+	snprintf(v.program, sizeof(v.program), "git");
+	v.links = true;
+	violations_add(all, &v);
+	cr_assert_eq(violations_observed(all), 0);
+	violations_add(all, &v);
+	cr_assert_eq(violations_observed(all), 0);
+	v.links = false;
+	violations_add(all, &v);
+	cr_assert_eq(violations_observed(all), 1);
+	violations_add(all, &v);
+	cr_assert_eq(violations_observed(all), 1);
+	cr_assert_eq(told, 2);
+	cr_assert_eq(violations_at(all, 0)->count, 4);
+	v.object = STR("/x/other");
+	v.links = true;
+	violations_add(all, &v);
+	cr_assert_eq(violations_observed(all), 2);
+	violations_free(all);
+}
+
 Test(store, texts_are_copied)
 {
 	struct violations *all = violations_new();
