@@ -81,6 +81,27 @@ static enum hello look(const struct bytes *b, char *name)
 	return found;
 }
 
+/* What is in it nobody reads: the name beside it is the one that counts. */
+Test(hello, of_an_encrypted_hello_the_outer_name_is_read)
+{
+	static struct bytes extensions;
+	static const uint8_t sealed[200] = "\0\0\1\0\1";
+	char name[HELLO_NAME_MAX + 1];
+
+	for (unsigned before = 0; before < 2; before++) {
+		extensions.n = 0;
+		if (!before)
+			add_name(&extensions, NAME, strlen(NAME));
+		add_number(&extensions, 0xfe0d, 2);
+		add_number(&extensions, sizeof(sealed), 2);
+		add(&extensions, sealed, sizeof(sealed));
+		if (before)
+			add_name(&extensions, NAME, strlen(NAME));
+		cr_assert_eq(look(records(message(&extensions), 16384), name), HELLO_NAME);
+		cr_assert_str_eq(name, NAME);
+	}
+}
+
 Test(hello, a_name_in_one_or_many_records_and_more_before_it_is_whole)
 {
 	static struct bytes extensions;
