@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "cli/effective.h"
+#include "cli/installed.h"
 #include "cli/out.h"
 #include "cli/pretend.h"
 #include "fmt/toml.h"
@@ -227,8 +228,10 @@ static bool try_path(const struct explainer *e, enum policy_op op, struct str ob
 	fix->opens_system = op == POLICY_WRITE && learn_is_system(granted) &&
 			    !path_below(granted, changed.places.workdir);
 	fix->opens_control = fix->opens_system ||
-			     (op == POLICY_WRITE && opens_control(e->setup.situation.policy,
-								  changed.policy, object));
+			     (op == POLICY_WRITE &&
+			      (opens_control(e->setup.situation.policy, changed.policy, object) ||
+			       installed_is_in(&changed, &a, object) ||
+			       installed_is_in(&changed, &a, granted)));
 	fix->breadth = breadth(&e->setup.situation.places, granted);
 	fix->remark = good ? NULL : remark(e, &err);
 	return true;

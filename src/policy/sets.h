@@ -6,6 +6,8 @@
 #ifndef CORDON_POLICY_SETS_H
 #define CORDON_POLICY_SETS_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 struct path_set {
@@ -26,5 +28,10 @@ extern const struct path_set path_sets[PATH_SET_COUNT];
 
 /* NULL when there is no such set. */
 const struct path_set *path_set_by_name(struct str name);
+
+/* Is the path in one of the set's places in the home? */
+bool path_set_holds(const struct path_set *set, struct str home, struct str path);
+/* Does it lie above one of them? */
+bool path_set_is_below(const struct path_set *set, struct str home, struct str path);
 
 #endif

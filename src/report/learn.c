@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "policy/sets.h"
 #include "report/changes.h"
 
 #define stage "learn"
@@ -49,7 +50,9 @@ const char *learn_unfit(enum key key, struct str place, const struct places *pla
 		       "first, and learn again";
 	if (key == KEY_WRITE && str_eq(path_last(place), STR(".git")))
 		return "hooks and configuration of that repository would be open; use -C there";
-	if (key == KEY_WRITE && !path_below(place, places->workdir) && later_run_by(place))
+	if (key == KEY_WRITE && !path_below(place, places->workdir) &&
+	    (later_run_by(place) ||
+	     path_set_holds(&path_sets[PATH_SET_TOOLCHAINS], places->home, place)))
 		return "it is executed later, outside";
 	return NULL;
 }

@@ -58,6 +58,37 @@ paste_flags() {
 	assert_equal "$(verdict write fix.opens_control)" false
 }
 
+@test "a fix that lets installed programs be changed has a warning" {
+	local place warning="what runs later, outside, can be changed with it"
+	mkdir -p "$HOME/.rustup/toolchains/stable/bin" "$HOME/tools" "$HOME/onpath/sub" "$HOME/plain"
+	install -m 755 /dev/null "$HOME/.rustup/toolchains/stable/bin/rustc"
+	install -m 755 /dev/null "$HOME/tools/tool"
+	install -m 644 /dev/null "$HOME/tools/notes"
+	ln -s onpath "$HOME/link"
+	export PATH=$HOME/link:$PATH
+	for place in .rustup/toolchains/stable/bin/rustc .rustup .pyenv/versions/3/bin .nvm .asdf .deno/bin \
+		.deno .bun/bin miniconda3/bin .local/pipx .local/share/mise .linuxbrew .oh-my-zsh \
+		.local/lib/python3.11/site-packages tools/tool onpath onpath/sub; do
+		[ -e "$HOME/$place" ] || mkdir -p "$HOME/$place"
+		run -0 --separate-stderr cordon explain --json --write "$HOME/$place"
+		assert_equal "$place $(verdict write fix.warning)" "$place $warning"
+		assert_equal "$(verdict write fix.opens_control)" true
+	done
+	mkdir "$HOME/plain/.rustup"
+	for place in tools/notes plain plain/.rustup; do
+		run -0 --separate-stderr cordon explain --json --write "$HOME/$place"
+		assert_equal "$place $(verdict write fix.opens_control)" "$place false"
+	done
+}
+
+@test "permissive lets a toolchain be written unless it is said otherwise" {
+	mkdir -p "$HOME/.rustup"
+	run -0 --separate-stderr cordon explain -p permissive --json --write "$HOME/.rustup"
+	assert_equal "$(verdict write allowed)" true
+	run -0 --separate-stderr cordon explain -p permissive --allow-read @toolchains --json --write "$HOME/.rustup"
+	assert_equal "$(verdict write allowed)" false
+}
+
 @test "strict: git's own data is opened by the smallest word for it" {
 	git init -q .
 	run -0 --separate-stderr cordon explain -p strict --json --write .git/index.lock
