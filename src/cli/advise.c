@@ -88,6 +88,13 @@ static bool path_verdict(const struct explainer *e, const struct violation *v, s
 	return true;
 }
 
+/* Does it go on with a file that is there? Whoever else wants the name to be free gains nothing
+ * by one, as for a lock or a temporary file. */
+static bool takes_existing(const struct violation *v)
+{
+	return v->opens || (v->opens_new && str_eq(str_of(v->program), STR("cp")));
+}
+
 static void advise_path(const struct explainer *e, const struct violation *v,
 			struct violation_advice *ret)
 {
@@ -97,8 +104,7 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 	if (!path_verdict(e, v, &verdict))
 		return;
 	take(e, &verdict, ret);
-	/* What is made under a name that has to be free gains nothing by one that is there. */
-	if (!verdict.allowed && (v->directory || v->opens))
+	if (!verdict.allowed && (v->directory || takes_existing(v)))
 		remedy_narrow(e, v->object, v->directory, &ret->fix);
 	if (of_name && !verdict.allowed)
 		remedy_of_name(e, v->object, &ret->fix);

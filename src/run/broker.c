@@ -62,8 +62,10 @@ static void note(struct side *s, const struct broker_message *m, size_t n)
 			       .errnum = m->errnum,
 			       .links = m->links };
 
-	if (m->op >= VIOLATION_OP_COUNT)
+	if (m->op >= VIOLATION_OP_COUNT || m->does >= OBSERVED_COUNT)
 		return;
+	if (v.op == VIOLATION_write)
+		observed_describe((enum observed)m->does, &v);
 	v.object = (struct str){ m->object, strnlen(m->object, n) };
 	if (!v.object.n)
 		v.object = STR(OUTSIDE);

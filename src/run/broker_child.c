@@ -149,6 +149,7 @@ static void call_init(struct call *c, struct broker *b, const struct seccomp_not
 	c->path[0] = '\0';
 	c->cwd = -1;
 	c->given = BROKER_NOTHING;
+	c->does = OBSERVED_CHANGE;
 	c->sure = c->told = c->allowed = false;
 }
 

@@ -36,6 +36,7 @@ enum broker_word {
 struct broker_message {
 	uint32_t word;
 	uint32_t op; /* enum violation_op; seen: enum observed; called, closed: its number */
+	uint32_t does; /* refused: enum observed */
 	int32_t pid, errnum;
 	uint32_t links; /* refused: the call was for another name of the object */
 	char program[VIOLATION_PROGRAM_MAX];
@@ -166,6 +167,7 @@ struct call {
 	char path[PATH_MAX];
 	int cwd; /* the caller's working directory, O_PATH; -1: not opened yet */
 	struct broker_given given;
+	enum observed does; /* to its object, where more is to be said than that it changes */
 	bool keeps_place; /* see broker_place.c */
 	bool sure;    /* it waited still after the last look at the caller */
 	bool told;    /* the refusal is noted */

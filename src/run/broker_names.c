@@ -56,8 +56,10 @@ int64_t broker_mkdir(struct call *c)
 {
 	mode_t mode = (mode_t)call_argument(c, c->row->x) & 07777;
 	autoobject o = { .place.dir = -1 };
-	int r = find_new(c, POLICY_WRITE, &o);
+	int r;
 
+	c->does = OBSERVED_MKDIR;
+	r = find_new(c, POLICY_WRITE, &o);
 	if (r == 0)
 		r = call_take_umask(c);
 	return r < 0 ? r : result(mkdirat(o.place.dir, o.name, mode));
@@ -289,6 +291,7 @@ static int64_t take_away(struct call *c, bool directory)
 		r = object_find_name(c, call_dirfd(c), c->path, &o);
 	if (r == 0 && !*o.place.name)
 		return no_name(c->path, directory);
+	c->does = OBSERVED_REMOVE;
 	if (r == 0)
 		r = judge_name(c, &o, POLICY_WRITE, true);
 	return r < 0 ? r : result(unlinkat(o.place.dir, o.name, directory ? AT_REMOVEDIR : 0));

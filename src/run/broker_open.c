@@ -304,6 +304,7 @@ static int64_t open_for(struct call *c, int flags, mode_t mode)
 	size_t n;
 	int64_t r;
 
+	c->does = makes_anew(&q) ? OBSERVED_OPEN_NEW : OBSERVED_OPEN;
 	q.object.place.dir = -1;
 	if (is_kernels(c, flags))
 		return BROKER_GO_ON;

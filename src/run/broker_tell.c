@@ -46,6 +46,7 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 	struct broker_message m = { .word = word, .op = op, .errnum = errnum };
 
 	m.links = c->row && c->row->how == broker_link;
+	m.does = c->does;
 	m.pid = c->target.tid;
 	c->told |= word != BROKER_ALLOWED;
 	/* As much as is told of any. */

@@ -163,6 +163,8 @@ static int refuse(struct guard *g, const struct request *q, struct str object,
 		.source = VIOLATION_BY_guard,
 		.object = object,
 		.rule = d->data_rule,
+		.directory = q->row->kind == CALL_MKDIR,
+		.removes = q->row->kind == CALL_REMOVE,
 		.errnum = g->refusal,
 		.links = q->row->kind == CALL_LINK,
 	};

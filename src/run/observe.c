@@ -390,6 +390,7 @@ static bool would_work(enum observed what, const char *path)
 	switch (what) {
 	case OBSERVED_OPEN:
 		return there ? !S_ISDIR(st.st_mode) && permits(path, W_OK) : makes;
+	case OBSERVED_OPEN_NEW:
 	case OBSERVED_MAKE:
 	case OBSERVED_MKDIR:
 		return !there && makes;
@@ -540,11 +541,17 @@ static bool judge_path(struct observer *o, const struct observed_object *found,
 		  : found->what == OBSERVED_EXEC ? VIOLATION_exec
 						 : VIOLATION_write;
 	ret->rule = found->what == OBSERVED_EXEC ? d.exec_rule : d.data_rule;
-	ret->removes = found->what == OBSERVED_REMOVE;
-	ret->moves = found->what == OBSERVED_MOVE;
-	ret->directory = found->what == OBSERVED_MKDIR;
-	ret->opens = found->what == OBSERVED_OPEN;
+	observed_describe(found->what, ret);
 	return true;
+}
+
+void observed_describe(enum observed what, struct violation *v)
+{
+	v->removes = what == OBSERVED_REMOVE;
+	v->moves = what == OBSERVED_MOVE;
+	v->directory = what == OBSERVED_MKDIR;
+	v->opens = what == OBSERVED_OPEN;
+	v->opens_new = what == OBSERVED_OPEN_NEW;
 }
 
 /* --- calls ---------------------------------------------------------------------- */
@@ -555,7 +562,7 @@ static enum observed what_it_does(const struct request *q)
 	case CALL_OPEN:
 		if (request_is_watched(q))
 			return OBSERVED_READ;
-		return q->flags & O_CREAT && q->flags & O_EXCL ? OBSERVED_MAKE : OBSERVED_OPEN;
+		return q->flags & O_CREAT && q->flags & O_EXCL ? OBSERVED_OPEN_NEW : OBSERVED_OPEN;
 	case CALL_OPENAT2:
 	case CALL_CREAT:
 		return OBSERVED_OPEN;

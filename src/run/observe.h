@@ -32,6 +32,7 @@
 /* What a call does, and so when it would fail anyway. */
 enum observed {
 	OBSERVED_OPEN,
+	OBSERVED_OPEN_NEW, /* the name has to be free */
 	OBSERVED_MAKE,
 	OBSERVED_MKDIR,
 	OBSERVED_MOVE,
@@ -131,5 +132,7 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 /* Would it have worked on the host? Then op, object (in found) and rule are set. To be
  * asked outside of the sandbox. */
 bool observe_judge(struct observer *o, const struct observed_object *found, struct violation *ret);
+/* Sets what a write does to its name. */
+void observed_describe(enum observed what, struct violation *v);
 
 #endif

@@ -181,6 +181,22 @@ allowed() {
 	allowed strict exec '"$HOME/tool"'
 }
 
+@test "strict: of a directory that is to be made, and of a copy into the home, what would allow it" {
+	local profile
+	mkdir "$HOME/d"
+	touch a "$HOME/d/old"
+	for profile in moderate strict; do
+		allowed $profile write "mkdir ~/$profile-made || [ -d ~/$profile-made ]"
+		allowed $profile write "cp a ~/$profile-copy"
+		run -0 cordon run -q -p $profile --json -- sh -c "cp a ~/$profile-other; true"
+		jq -e --arg to "$HOME/$profile-other" '.violations[0].fix |
+			.first == "touch " + $to and .flags == "--allow-write " + $to' \
+			<<<"$output" >/dev/null || fail "$profile: not that file alone" "$(outcome)"
+	done
+	allowed strict write 'mkdir ~/.config || [ -d ~/.config ]'
+	allowed strict write 'rm ~/d/old'
+}
+
 @test "read and write of one path: which holds is said, and the fix suffices" {
 	local both=(--allow-read "$HOME/d" --allow-write "$HOME/d")
 	mkdir "$HOME/d"
