@@ -96,6 +96,16 @@ static bool lost_its_name(const struct broker *b, const struct object *o)
 	       named.st_ino != held.st_ino;
 }
 
+/* A directory that was removed has no second name and gets none: nobody is about it any more. Not
+ * every file system counts names, though, and then it may well be there. */
+static int forget_name(const struct broker *b, struct object *o)
+{
+	if (!lost_its_name(b, o))
+		return -ENOENT;
+	o->path.n = 0;
+	return 0;
+}
+
 /* The object is what the descriptor is, not a name in it. */
 static int name_itself(const struct broker *b, struct object *o)
 {
@@ -110,13 +120,15 @@ static int name_itself(const struct broker *b, struct object *o)
 	o->rdev = makedev(st.stx_rdev_major, st.stx_rdev_minor);
 	if (is_nameless(o->place.dir, &st))
 		return 0;
-	if (st.stx_nlink == 0)
+	if (st.stx_nlink == 0 && !S_ISDIR(st.stx_mode))
 		return -ENOENT;
 	o->outside = !is_inside(b, &st);
 	n = target_name_of(o->place.dir, o->text);
 	if (n < 0)
 		return (int)n;
 	o->path.n = (size_t)n;
+	if (st.stx_nlink == 0)
+		return forget_name(b, o);
 	o->outside |= lost_its_name(b, o);
 	return 0;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does more than 250 operations on files and prints what came of each.
+"""Does more than 300 operations on files and prints what came of each.
 
-    operations.py DIR [no-sockets]
+    operations.py DIR [no-sockets | outside=PATH]
 
-DIR is an empty directory. The output, which ends with the tree that is left, is the same
-whoever carries the operations out: broker.bats runs this without cordon, without a
-broker and with one.
+DIR is an empty directory; a server of the host's listens on the unix socket PATH. The output,
+which ends with the tree that is left, is the same whoever carries the operations out: broker.bats
+runs this without cordon, without a broker and with one.
 """
 import array
 import ctypes
@@ -393,6 +393,162 @@ def sockets():
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+def watched():
+    """What inotify tells, and in which order."""
+    os.mkdir("watched")
+    write("watched/there", "abc")
+    fd = check(libc.inotify_init1(os.O_NONBLOCK))
+    check(libc.inotify_add_watch(fd, b"watched", 0xFFF))
+
+    def events(work):
+        work()
+        data, at, seen = os.read(fd, 65536), 0, []
+        while at < len(data):
+            _, mask, _, n = struct.unpack_from("iIII", data, at)
+            at += 16 + n
+            seen.append(f"{data[at - n:at].rstrip(bytes(1)).decode()} {mask:x}")
+        return seen
+
+    new, there = "watched/new", "watched/there"
+    do("watched create", events, lambda: opened(new, os.O_WRONLY | os.O_CREAT))
+    do("watched excl", events, lambda: opened(new + "2", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+    for more in 0, os.O_CREAT, os.O_APPEND:
+        write(there, "abc")
+        os.read(fd, 65536)
+        do(f"watched truncate {more:o}", events, lambda: opened(there, os.O_RDWR | os.O_TRUNC | more))
+    do("watched mkdir", events, lambda: os.mkdir("watched/dir"))
+    do("watched symlink", events, lambda: os.symlink("a", "watched/link"))
+    do("watched link", events, lambda: os.link(new, "watched/hard"))
+    do("watched rename", events, lambda: os.rename(new, "watched/moved"))
+    do("watched replace", events, lambda: os.rename(new + "2", "watched/moved"))
+    do("watched unlink", events, lambda: os.unlink("watched/hard"))
+    do("watched chmod", events, lambda: os.chmod(there, 0o600))
+    do("watched utime", events, lambda: os.utime(there, (1, 2)))
+    do("watched size", events, lambda: os.truncate(there, 5))
+    do("watched attribute", events, lambda: os.setxattr(there, "user.a", b"1"))
+    do("watched rmdir", events, lambda: os.rmdir("watched/dir"))
+
+
+def in_thread(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def threads():
+    """What a thread has for itself, and what it has not."""
+    in_thread(lambda: os.umask(0o077))
+    do("umask of a thread", opened, "umask1", os.O_WRONLY | os.O_CREAT, 0o666)
+    os.umask(0o022)
+    os.mkdir("own")
+
+    def apart():
+        check(libc.unshare(0x200))  # CLONE_FS
+        os.umask(0o007)
+        os.chdir("own")
+        do("umask of its own", opened, "umask2", os.O_WRONLY | os.O_CREAT, 0o666)
+    in_thread(apart)
+    do("umask as before", opened, "umask3", os.O_WRONLY | os.O_CREAT, 0o666)
+    at = os.open("own", os.O_RDONLY)
+
+    def other_table():
+        check(libc.unshare(0x400))  # CLONE_FILES
+        os.close(at)
+        here = os.open(".", os.O_RDONLY)
+        do("the same number", lambda: here == at)
+        do("beside", opened, "beside-own", os.O_WRONLY | os.O_CREAT, dir_fd=here)
+    do("in it", opened, "in-own", os.O_WRONLY | os.O_CREAT, dir_fd=at)
+    in_thread(other_table)
+    do("in it still", opened, "in-own2", os.O_WRONLY | os.O_CREAT, dir_fd=at)
+    os.close(at)
+
+
+def removed():
+    """Files and directories without a name."""
+    fd = os.open("gone", os.O_CREAT | os.O_RDWR)
+    os.write(fd, b"abc")
+    os.unlink("gone")
+    link = f"/proc/self/fd/{fd}"
+    do("removed chmod", os.chmod, link, 0o640)
+    do("removed truncate", os.truncate, link, 2)
+    do("removed emptied", opened, link, os.O_WRONLY | os.O_TRUNC)
+    do("removed link", lambda: check(libc.linkat(AT_FDCWD, link.encode(), AT_FDCWD, b"again",
+                                                 AT_SYMLINK_FOLLOW)))
+    os.mkdir("gone")
+    at, top = os.open("gone", os.O_RDONLY), os.getcwd()
+    os.chdir("gone")
+    os.rmdir("../gone")
+    for name, change in (("mode", lambda: os.fchmod(at, 0o700)), ("times", lambda: os.utime(at, (1, 2))),
+                         ("attribute", lambda: os.setxattr(at, "user.a", b"1")),
+                         ("owner", lambda: os.fchown(at, os.getuid(), -1)),
+                         ("chmod .", lambda: os.chmod(".", 0o755)), ("rmdir .", lambda: os.rmdir(".")),
+                         ("utime .", lambda: os.utime(".", (1, 2))),
+                         ("open .", lambda: opened(".", os.O_WRONLY)),
+                         ("create", lambda: opened("x", os.O_WRONLY | os.O_CREAT)),
+                         ("unnamed", lambda: opened(".", os.O_WRONLY | os.O_TMPFILE)),
+                         ("mkdir", lambda: os.mkdir("x")), ("symlink", lambda: os.symlink("a", "b")),
+                         ("rename", lambda: os.rename("a", "b")),
+                         ("up", lambda: opened("../up2", os.O_WRONLY | os.O_CREAT))):
+        do(f"removed directory {name}", change)
+    os.chdir(top)
+    fd = os.open("dir", os.O_WRONLY | os.O_TMPFILE, 0o640)
+    do("link by descriptor", lambda: check(libc.linkat(fd, b"", AT_FDCWD, b"by-fd", AT_EMPTY_PATH)))
+    fd = os.open("dir", os.O_WRONLY | os.O_TMPFILE | os.O_EXCL, 0o640)
+    do("link of what has no name for good", lambda: check(libc.linkat(
+        AT_FDCWD, f"/proc/self/fd/{fd}".encode(), AT_FDCWD, b"never", AT_SYMLINK_FOLLOW)))
+
+
+def held():
+    """Locks, places and numbers of what is open."""
+    fd = os.open("lock", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    other = os.open("lock", os.O_CREAT | os.O_RDWR | os.O_TRUNC)
+    do("lock of another", fcntl.flock, other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(fd)
+    do("lock let go", fcntl.flock, other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.lockf(other, fcntl.LOCK_EX)
+    os.fchmod(other, 0o600), os.chmod("lock", 0o644), os.truncate("lock", 3), os.utime(other, (1, 2))
+    pid = os.fork()
+    if pid == 0:
+        try:
+            fcntl.lockf(os.open("lock", os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os._exit(1)
+        except OSError:
+            os._exit(0)
+    do("lock of a process", lambda: os.waitpid(pid, 0)[1])
+    low, high = os.pipe()
+    os.close(low)
+    do("the lowest number", lambda: os.open("lock", os.O_RDWR) - low)
+    os.close(high), os.close(low)
+    fd = os.open("large", os.O_CREAT | os.O_RDWR, 0o000)
+    do("written without the right to", os.write, fd, b"x")
+    do("size of a large file", lambda: os.ftruncate(fd, 5 << 30) or os.fstat(fd).st_size)
+    os.fchmod(fd, 0o600)
+    do("truncate by descriptor's link", os.truncate, f"/proc/self/fd/{fd}", 6 << 30)
+    do("next hole", os.lseek, fd, 0, os.SEEK_HOLE)
+    os.ftruncate(fd, 0)
+
+
+def outside(path):
+    """The other end is the host's, which has bound the name before."""
+    client = socket.socket(socket.AF_UNIX)
+    do("connect outside", client.connect, path)
+    do("its peer", lambda: client.getpeername() == path)
+    do("its own name", client.getsockname)
+    do("connect again", client.connect, path)
+    os.symlink(path, "outside")
+    os.symlink(os.path.dirname(path), "beside")
+    for name in "outside", "./outside", f"beside/{os.path.basename(path)}", path + "/", "beside/gone":
+        do(f"connect {name.replace(path, '')}", lambda: address("connect", socket.AF_UNIX, name))
+    waits = socket.socket(socket.AF_UNIX)
+    waits.setblocking(False)
+    do("connect without waiting", waits.connect, path)
+    do("flags", lambda: f"{fcntl.fcntl(waits, fcntl.F_GETFL):o}")
+    packets = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    do("connect another type", packets.connect, path)
+    do("bind outside", socket.socket(socket.AF_UNIX).bind, path)
+
+
 def address(call, family, name, size=None):
     """Binds or connects a socket of any family by a path."""
     text = struct.pack("H", socket.AF_UNIX) + name.encode()
@@ -464,11 +620,15 @@ def main():
     for target, name in (("file", "link"), ("loop", "loop"), ("made-by-link", "dangling"),
                          ("nowhere", "dangling2"), ("dir", "dirlink")):
         os.symlink(target, name)
-    for part in (opens, descriptors, makes, moves, metadata, umasks, sockets, fifos, limits):
+    for part in (opens, descriptors, makes, moves, metadata, umasks, watched, threads, removed, held,
+                 sockets, fifos, limits):
         if part is sockets and "no-sockets" in sys.argv:
             continue
         print(f"# {part.__name__}")
         part()
+    for word in sys.argv[2:]:
+        if word.startswith("outside="):
+            outside(word.partition("=")[2])
     tree()
     print(f"# {count} operations")
 
