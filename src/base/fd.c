@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -144,6 +145,20 @@ int fd_read_file(struct arena *a, const char *path, size_t max, struct str *ret_
 		return err_set(err, CORDON_E_IO, 0, "read", "%s: is %s, not a regular file", path,
 			       kind_of_file(st.st_mode));
 	return fd_read_stream(a, fd, path, max, ret_text, err);
+}
+
+uint64_t fd_allow(uint64_t soft)
+{
+	struct rlimit limit;
+	rlim_t former;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return RLIM_INFINITY;
+	former = limit.rlim_cur;
+	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+	if (limit.rlim_cur != former)
+		setrlimit(RLIMIT_NOFILE, &limit);
+	return former;
 }
 
 int fd_open_up(int fd, mode_t *ret_former)

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -71,6 +72,11 @@ int fd_give_rights(int dir, const char *name, mode_t type, mode_t *ret_former);
 /* The same for an open one, which may be O_PATH; fd_set_mode puts the mode back. */
 int fd_open_up(int fd, mode_t *ret_former);
 int fd_set_mode(int fd, mode_t mode);
+
+/* Lets this process have so many descriptors, or as many as it can. Returns how many it could have
+ * before. A set-up that takes many, and whoever watches, may need more than programs are usually
+ * given. CHILD_SAFE. */
+uint64_t fd_allow(uint64_t soft);
 
 /* A directory to name things in, not to be read; `links`: it may be reached through some.
  * -1 with errno. */

@@ -68,6 +68,23 @@ size_t path_depth(struct str path)
 	return depth;
 }
 
+/* The end of a path, then a slash, then all else. */
+static int rank(struct str path, size_t i)
+{
+	if (i >= path.n)
+		return -2;
+	return path.p[i] == '/' ? -1 : (unsigned char)path.p[i];
+}
+
+int path_order(struct str a, struct str b)
+{
+	size_t i = 0;
+
+	while (i < a.n && i < b.n && a.p[i] == b.p[i])
+		i++;
+	return rank(a, i) - rank(b, i);
+}
+
 bool path_below(struct str path, struct str tree)
 {
 	if (tree.n == 1)

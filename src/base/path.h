@@ -22,6 +22,9 @@ bool path_is_normal(struct str path);
 char *path_normalise(struct arena *a, struct str base, struct str text);
 /* Number of components of a normal path; "/" has none. */
 size_t path_depth(struct str path);
+/* Below 0, 0 or above it as `a` comes before, is, or comes after `b` in a walk that visits a
+ * directory before what is in it. Both normal. */
+int path_order(struct str a, struct str b);
 /* Is `path` equal to `tree` or below it? Both normal. */
 bool path_below(struct str path, struct str tree);
 /* Takes the next component off *rest (a normal path or the tail of one); false at

@@ -66,21 +66,6 @@ const char *later_run_by(struct str path)
 
 /* --- comparing ----------------------------------------------------------------------------- */
 
-/* A slash before any other byte, so that a directory is followed by what is in it. */
-static int path_order(struct str a, struct str b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-
-	for (size_t i = 0; i < n; i++) {
-		int x = a.p[i] == '/' ? -1 : (unsigned char)a.p[i];
-		int y = b.p[i] == '/' ? -1 : (unsigned char)b.p[i];
-
-		if (x != y)
-			return x < y ? -1 : 1;
-	}
-	return a.n == b.n ? 0 : a.n < b.n ? -1 : 1;
-}
-
 static int file_order(const void *a, const void *b)
 {
 	return path_order(((const struct seen_file *)a)->path, ((const struct seen_file *)b)->path);

@@ -363,7 +363,9 @@ static int run_launch(struct arena *a, const struct backend *backend, struct lau
 	/* One that nobody will use would be counted as a process of the run. */
 	if (!launch->ahead)
 		spawn_ahead_dismiss(options->ahead);
+	request.limits.files_soft = fd_allow(UINT64_MAX);
 	r = run_supervise(&request, ret, err);
+	fd_allow(request.limits.files_soft);
 	if (r == 0)
 		r = confirm(backend, launch, &request.limits, ret);
 	return r;

@@ -163,17 +163,27 @@ static bool visit_worktree(struct git_finder *f, struct str dir, unsigned depth)
 	return each_directory(f, git_below(f, dir, "modules"), depth - 1, visit_module);
 }
 
+/* What is read from here on is the user's, or can be a command's, which may have so much. */
+static void read_from(struct git_finder *f, bool plantable)
+{
+	f->plantable = plantable;
+	f->levels = f->bytes = 0;
+	f->too_much = false;
+}
+
+/* Closed as a whole where there is too much in it. */
+static void add_all_of(struct git_finder *f, struct str dir, visit_fn *visit)
+{
+	f->entries = f->directories = 0;
+	read_from(f, true);
+	if (dir.n && !each_directory(f, dir, DEPTH_MAX, visit))
+		git_add(f, dir);
+}
+
 static void add_parts(struct git_finder *f, struct str git_dir)
 {
-	struct str modules = git_below(f, git_dir, "modules");
-	struct str worktrees = git_below(f, git_dir, "worktrees");
-
-	f->entries = f->directories = 0;
-	if (modules.n && !each_directory(f, modules, DEPTH_MAX, visit_module))
-		git_add(f, modules);
-	f->entries = f->directories = 0;
-	if (worktrees.n && !each_directory(f, worktrees, DEPTH_MAX, visit_worktree))
-		git_add(f, worktrees);
+	add_all_of(f, git_below(f, git_dir, "modules"), visit_module);
+	add_all_of(f, git_below(f, git_dir, "worktrees"), visit_worktree);
 }
 
 /* --- the workdir's own repository ---------------------------------------------------- */
@@ -198,6 +208,7 @@ static void add_named_dir(struct git_finder *f, struct str git_dir)
 
 	if (!git_dir.n || str_eq(git_dir, p->git_dir) || str_eq(git_dir, p->git_common))
 		return;
+	read_from(f, false);
 	git_read_named(f, git_dir, f->top);
 	add_git_dir(f, git_dir);
 	add_parts(f, git_dir);
@@ -217,8 +228,12 @@ static void add_bare(struct git_finder *f, struct str dir)
 	bool rest = is_there(f, dir, "objects") && is_there(f, dir, "refs");
 
 	if (head || rest) {
+		read_from(f, false);
 		if (!in_repository(f->places))
 			git_read_common(f, dir);
+		/* Without a HEAD nobody kept a command from writing the configuration. What is
+		 * beyond the bound is then not closed: git does not read it, nor is HEAD made. */
+		read_from(f, !head || !rest);
 		git_read_named(f, dir, dir);
 		add_git_dir(f, dir);
 		add_parts(f, dir);

@@ -11,6 +11,11 @@
 #include "base/vec.h"
 #include "policy/world.h"
 
+/* What configurations that a command can have written may name and hold, all of them together:
+ * whoever plants more must not make the next run slow, or keep it from starting. */
+#define GIT_PLANTED_LEVELS_MAX 4096
+#define GIT_PLANTED_BYTES_MAX ((size_t)4 << 20)
+
 struct git_finder {
 	struct arena *arena;
 	const struct places *places;
@@ -19,6 +24,10 @@ struct git_finder {
 	struct str config; /* the file being read */
 	unsigned entries, directories;
 	unsigned configs, includes; /* that were read, and those around the one at hand */
+	/* From here on a command can have written what is read; what it has named and held. */
+	bool plantable;
+	size_t levels, bytes;
+	bool too_much; /* and the rest was not looked at */
 	bool out_of_memory;
 };
 
@@ -32,7 +41,7 @@ void git_add(struct git_finder *f, struct str path);
 void git_add_inside(struct git_finder *f, struct str path);
 
 /* What the configuration of a git directory names, with all it includes; the checkout
- * starts at top. False when there are more files than are read. */
+ * starts at top. False when there is more than is read. */
 bool git_read_named(struct git_finder *f, struct str git_dir, struct str top);
 
 /* The same for the user's and the machine's configuration. */

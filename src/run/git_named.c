@@ -24,10 +24,30 @@ static bool is_inside(const struct places *p, struct str path)
 	return false;
 }
 
+/* Below the workdir, if it is in there. */
+static size_t levels_of(const struct places *p, struct str path)
+{
+	struct str part;
+	size_t n = 0;
+
+	if (path_below(path, p->workdir))
+		path = str_skip(path, p->workdir.n);
+	while (path_next(&path, &part))
+		n++;
+	return n;
+}
+
 void git_add_inside(struct git_finder *f, struct str path)
 {
-	if (path.n && is_inside(f->places, path))
-		git_add(f, path);
+	if (!path.n || !is_inside(f->places, path))
+		return;
+	if (f->plantable) {
+		f->levels += levels_of(f->places, path);
+		f->too_much |= f->levels > GIT_PLANTED_LEVELS_MAX;
+		if (f->too_much)
+			return;
+	}
+	git_add(f, path);
 }
 
 /* As git reads it: ~ is the home. Empty when it is no path. */
@@ -139,6 +159,16 @@ static void add_programs(struct git_finder *f, struct str line)
 
 static void read_config(struct git_finder *f, struct str path);
 
+/* Whoever runs cordon reads what is included with rights that the command has not, and reading has
+ * effects in some file systems (/proc/kmsg, a pipe of tracing). */
+static bool may_include(const struct git_finder *f, struct str path)
+{
+	struct stat here, there;
+
+	return !f->plantable || (path.n && stat(f->config.p, &here) == 0 &&
+				 stat(path.p, &there) == 0 && here.st_dev == there.st_dev);
+}
+
 static void told(void *data, struct str key, struct str value)
 {
 	static const char *const files[] = { "core.hookspath", "core.attributesfile",
@@ -153,22 +183,34 @@ static void told(void *data, struct str key, struct str value)
 		/* Whatever its condition: that may hold another time. */
 		path = whole_path(f, path_parent(f->config), value);
 		git_add_inside(f, path);
-		read_config(f, path);
+		if (may_include(f, path))
+			read_config(f, path);
 	} else if (is_program(key, value)) {
 		add_programs(f, value);
 	}
 }
 
+static bool read_file(struct git_finder *f, struct str path, struct str *ret_text)
+{
+	struct cordon_error ignored;
+
+	if (!path.n || f->too_much ||
+	    fd_read_file(f->arena, path.p, CONFIG_BYTES_MAX, ret_text, &ignored) < 0)
+		return false;
+	f->bytes += ret_text->n;
+	f->too_much = f->plantable && f->bytes > GIT_PLANTED_BYTES_MAX;
+	return true;
+}
+
 static void read_config(struct git_finder *f, struct str path)
 {
 	struct str around = f->config, text;
-	struct cordon_error ignored;
 
-	if (!path.n || f->includes > INCLUDES_MAX || f->configs >= CONFIGS_MAX)
+	if (f->includes > INCLUDES_MAX || f->configs >= CONFIGS_MAX)
 		return;
 	f->includes++;
 	f->config = path;
-	if (fd_read_file(f->arena, path.p, CONFIG_BYTES_MAX, &text, &ignored) == 0) {
+	if (read_file(f, path, &text)) {
 		f->configs++;
 		git_config_read(text, told, f);
 	}
@@ -184,7 +226,7 @@ bool git_read_named(struct git_finder *f, struct str git_dir, struct str top)
 	read_config(f, git_below(f, git_dir, "config"));
 	read_config(f, git_below(f, git_dir, "config.worktree"));
 	f->top = around;
-	return f->configs < CONFIGS_MAX;
+	return f->configs < CONFIGS_MAX && !f->too_much;
 }
 
 void git_read_common(struct git_finder *f, struct str top)
@@ -220,14 +262,10 @@ struct str git_worktree_of(struct git_finder *f, struct str git_dir)
 {
 	static const char *const names[] = { "config", "config.worktree" };
 	struct worktree w = { .finder = f, .git_dir = git_dir };
-	struct cordon_error ignored;
-	struct str path, text;
+	struct str text;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		path = git_below(f, git_dir, names[i]);
-		if (path.n &&
-		    fd_read_file(f->arena, path.p, CONFIG_BYTES_MAX, &text, &ignored) == 0)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (read_file(f, git_below(f, git_dir, names[i]), &text))
 			git_config_read(text, told_worktree, &w);
-	}
 	return w.path;
 }

@@ -34,8 +34,11 @@ size_t run_rlimits(const struct run_limits *limits, struct spawn_rlimit *ret)
 
 	/* A core file is debris in the caller's tree and holds secrets. */
 	add(ret, &n, RLIMIT_CORE, 0);
-	if (limits->files)
-		add(ret, &n, RLIMIT_NOFILE, limits->files);
+	if (limits->files || limits->files_soft) {
+		add(ret, &n, RLIMIT_NOFILE, limits->files ? limits->files : RLIM_INFINITY);
+		if (limits->files_soft && limits->files_soft < ret[n - 1].soft)
+			ret[n - 1].soft = limits->files_soft;
+	}
 	if (limits->file_size)
 		add(ret, &n, RLIMIT_FSIZE, limits->file_size);
 	/* Behind the measured limit, for a supervisor that gets no processor time.

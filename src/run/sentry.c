@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -227,6 +228,21 @@ static void see_time(struct sentry *s)
 	s->looks = now;
 }
 
+static void leave_dir(struct sentry_place *dir)
+{
+	if (dir->opened_up)
+		fd_set_mode(dir->fd, dir->former);
+	dir->opened_up = false;
+	fd_close(&dir->fd);
+}
+
+/* Of directories only those are held that lead to the place at hand. */
+static void step_back(struct sentry *s, size_t from, size_t to)
+{
+	for (; from != to; from = s->places.at[from].above)
+		leave_dir(&s->places.at[from]);
+}
+
 static void look(struct sentry *s,
 		 void (*at)(struct sentry *s, struct sentry_place *p, struct sentry_place *dir))
 {
@@ -244,6 +260,7 @@ static void look(struct sentry *s,
 	for (size_t i = 1; i < s->places.n; i++) {
 		struct sentry_place *dir = &all[all[i].above];
 
+		step_back(s, i - 1, all[i].above);
 		if (dir->fd >= 0)
 			at(s, &all[i], dir);
 		else if (!dir->unseen)
@@ -253,12 +270,8 @@ static void look(struct sentry *s,
 		if (all[i].fd < 0)
 			all[i].here_since = INT64_MAX;
 	}
-	for (size_t i = s->places.n; i-- > 0;) {
-		if (all[i].opened_up)
-			fd_set_mode(all[i].fd, all[i].former);
-		all[i].opened_up = false;
-		fd_close(&all[i].fd);
-	}
+	step_back(s, s->places.n - 1, 0);
+	leave_dir(&all[0]);
 	forget(s);
 }
 
@@ -321,35 +334,41 @@ void sentry_saw(struct sentry *s, pid_t tid, int nr, enum inflight_kind kind)
 
 /* --- begin and end -------------------------------------------------------------- */
 
-/* The number of the place, made where it is missing; SIZE_MAX without memory. */
-static size_t place_at(struct sentry *s, struct arena *a, struct str path, size_t above)
+static size_t add_place(struct sentry *s, struct str path, size_t above)
 {
-	struct sentry_place *p;
+	struct sentry_place *p = vec_push(&s->places, s->arena);
 
-	for (size_t i = s->places.n; i-- > 0;)
-		if (str_eq(str_of(s->places.at[i].path), path))
-			return i;
-	p = vec_push(&s->places, a);
 	if (!p)
 		return SIZE_MAX;
-	*p = (struct sentry_place){ .path = arena_dup(a, path), .above = above, .fd = -1 };
+	*p = (struct sentry_place){ .path = arena_dup(s->arena, path), .above = above, .fd = -1 };
 	if (!p->path)
 		return SIZE_MAX;
 	p->name = strrchr(p->path, '/') + 1;
 	return s->places.n - 1;
 }
 
-static int add_name(struct sentry *s, struct arena *a, const struct op *op)
+/* The number of the place, made where it is missing; SIZE_MAX without memory. Names come in the
+ * order of a walk: if it is there, nothing was added to the directory after it. */
+static size_t place_in(struct sentry *s, size_t above, struct str path)
+{
+	size_t latest = s->places.at[above].latest;
+
+	if (latest && str_eq(str_of(s->places.at[latest].path), path))
+		return latest;
+	latest = add_place(s, path, above);
+	s->places.at[above].leads = true;
+	s->places.at[above].latest = latest;
+	return latest;
+}
+
+static int add_name(struct sentry *s, const struct op *op)
 {
 	struct str rest = op->path, part;
-	size_t at = place_at(s, a, STR("/"), 0);
+	size_t at = s->places.n ? 0 : add_place(s, STR("/"), 0);
 
 	while (at != SIZE_MAX && path_next(&rest, &part)) {
-		struct str path = str_take(op->path, (size_t)(part.p - op->path.p) + part.n);
-		size_t above = at;
-
-		s->places.at[above].leads = true;
-		at = place_at(s, a, path, above);
+		at = place_in(s, at,
+			      str_take(op->path, (size_t)(part.p - op->path.p) + part.n));
 		if (at != SIZE_MAX && !s->places.at[at].rule)
 			s->places.at[at].rule = op->rule;
 	}
@@ -358,6 +377,34 @@ static int add_name(struct sentry *s, struct arena *a, const struct op *op)
 	s->places.at[at].guarded = true;
 	s->places.at[s->places.at[at].above].holds = true;
 	s->places.at[at].rule = op->rule;
+	return 0;
+}
+
+static int in_order(const void *x, const void *y)
+{
+	const struct op *const *a = x, *const *b = y;
+
+	return path_order((*a)->path, (*b)->path);
+}
+
+static int add_names(struct sentry *s, const struct plan *plan)
+{
+	VEC(const struct op *) names = { 0 };
+
+	vec_each(op, &plan->ops) {
+		const struct op **slot =
+			op->kind == OP_GUARD_NAME ? vec_push(&names, s->arena) : NULL;
+
+		if (slot)
+			*slot = op;
+		else if (op->kind == OP_GUARD_NAME)
+			return -1;
+	}
+	if (names.n)
+		qsort(names.at, names.n, sizeof(names.at[0]), in_order);
+	vec_each(at, &names)
+		if (add_name(s, *at) < 0)
+			return -1;
 	return 0;
 }
 
@@ -389,10 +436,17 @@ int sentry_begin(struct sentry *s, struct arena *a, struct loop *loop, const str
 	s->witness.data = s;
 	s->timer = (struct loop_timer){ .fired = look_again, .data = s };
 	s->settler = (struct loop_timer){ .fired = settle, .data = s };
-	vec_each(op, &plan->ops)
-		if (op->kind == OP_GUARD_NAME && add_name(s, a, op) < 0)
-			return err_nomem(err, "sentry");
-	return 0;
+	return add_names(s, plan) < 0 ? err_nomem(err, "sentry") : 0;
+}
+
+/* Why it may be there still: it could not be taken, or not looked at, or what leads to it not. */
+static int why_there(const struct sentry *s, const struct sentry_place *p)
+{
+	if (!p->guarded)
+		return p->stuck ? p->why : 0;
+	while (!p->why && p->unseen)
+		p = &s->places.at[p->above];
+	return p->why;
 }
 
 /* What is still there comes first: not everything may be named. */
@@ -400,9 +454,12 @@ static void tell(struct sentry *s)
 {
 	char kept[PATH_MAX];
 
-	vec_each(p, &s->places)
-		if (p->told || p->why)
-			s->told(s->data, str_of(p->path), NULL, p->why);
+	vec_each(p, &s->places) {
+		int why = why_there(s, p);
+
+		if (p->told || why)
+			s->told(s->data, str_of(p->path), NULL, why);
+	}
 	vec_each(one, &s->taken)
 		if (quarantine_finish(&s->quarantine, &one->ticket, kept) == 0)
 			s->told(s->data, str_of(one->path), kept, 0);

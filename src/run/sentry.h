@@ -47,7 +47,8 @@ struct sentry_id {
 struct sentry_place {
 	const char *path, *name;
 	const struct rule *rule;
-	size_t above; /* its number; the first place is "/" */
+	size_t above; /* its number; the first place is "/", and they stand as in a walk */
+	size_t latest; /* the last one added in it; 0: none */
 	bool guarded; /* nothing may be here; otherwise a directory may */
 	bool leads;   /* to another place */
 	bool holds;   /* a guarded name is in this directory */

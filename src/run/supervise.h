@@ -53,6 +53,7 @@ struct run_limits {
 	bool procs_alone;   /* nobody else's processes count for the kernel: it helps */
 	uint64_t procs_beside; /* that many of the user's count too; 0: not known */
 	uint64_t files;	    /* open descriptors of each process */
+	uint64_t files_soft; /* what the caller had for itself; 0: what there is */
 	uint64_t file_size; /* bytes; beyond it SIGXFSZ */
 	uint64_t output;    /* bytes of what is captured, or shown on the terminal */
 };

@@ -210,6 +210,57 @@ submodule() {
 	held fourth 'hook tools/missing.sh'
 }
 
+# What one run planted is read by the next, which it must not slow down, stop or blind.
+planted() {
+	git init -q
+	run -0 --separate-stderr cordon run -q -- sh -c "$1"
+	run -0 --separate-stderr cordon run -q -- true
+	run -0 --separate-stderr cordon run -q -- sh -c 'echo x >.git/hooks/post-commit; mkdir .git/modules/evil; true'
+	refute_file .git/hooks/post-commit
+}
+
+@test "a submodule that was planted keeps no later run from starting: a great many names" {
+	planted 'mkdir -p .git/modules/a && cd .git/modules/a && echo ref: refs/heads/x >HEAD &&
+		{ printf "[x \"y\"]\n"; seq -f " cmd=./%.0f" 20010; } >config'
+	# All of them are closed.
+	refute_file .git/modules/evil
+}
+
+@test "a submodule that was planted keeps no later run from starting: deep names" {
+	planted 'mkdir -p .git/modules/a && cd .git/modules/a && echo ref: refs/heads/x >HEAD &&
+		deep=$(printf "/b%.0s" $(seq 1500)) &&
+		{ printf "[core]\nworktree = ../../..\n[x \"y\"]\n"
+		for i in $(seq 20); do echo "cmd = ./$i$deep"; done; } >config'
+	refute_file .git/modules/evil
+}
+
+@test "more submodules than a program may have descriptors" {
+	local soft
+	soft=$(ulimit -Sn)
+	[ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 2000 ] ||
+		must_or_skip "too few descriptors"
+	ulimit -Sn 256
+	planted 'for i in $(seq 120); do d=.git/modules/m$i; mkdir -p $d/hooks; echo x >$d/HEAD
+		: >$d/config; : >$d/config.worktree; done'
+	run -0 --separate-stderr cordon run -q -- sh -c 'ulimit -Sn; echo x >.git/modules/m100/config; true'
+	assert_output 256
+	assert_equal "$(cat .git/modules/m100/config)" ""
+	ulimit -Sn "$soft"
+}
+
+@test "H48 a protected name beside a great many others does not stay, whoever planted those" {
+	git init -q
+	mkdir -p .git/modules/a
+	echo ref: refs/heads/x >.git/modules/a/HEAD
+	for i in $(seq 1500); do mkdir ".a$i"; done
+	{ printf '[core]\n worktree = ../../..\n[x "y"]\n'; seq -f ' cmd = ./.a%.0f/x' 1500; } >.git/modules/a/config
+	ulimit -Sn 1024
+	run --separate-stderr timeout -k 5 200 "$CORDON" run -q --json -- ./attack race file 20000 \
+		.git/harmless .git/commondir
+	refute_file .git/commondir
+	refute_contains "Too many open files"
+}
+
 # The lock file's content changes while it takes the configuration's place.
 changes_while_judged() {
 	cd "$SCRATCH/work"

@@ -11,6 +11,7 @@
 #include "base/scratch.h"
 #include "run/git_config.h"
 #include "run/git_control.h"
+#include "run/git_finder.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 
@@ -223,6 +224,89 @@ Test(git, too_many_files_among_submodules_are_all_meant)
 		file(arena_printf(&a, ".git/modules/f%u", i), "");
 	look();
 	cr_assert(found(".git/modules"));
+}
+
+/* A configuration that was planted may name what it likes. */
+static const char *naming(unsigned names, unsigned levels)
+{
+	struct buf b = buf_make(4 << 20);
+
+	buf_adds(&b, "[core]\nworktree = ../../..\n[x \"y\"]\n");
+	for (unsigned i = 0; i < names; i++) {
+		buf_addf(&b, "cmd = ./n%u", i);
+		for (unsigned level = 1; level < levels; level++)
+			buf_adds(&b, "/d");
+		buf_addc(&b, '\n');
+	}
+	cr_assert_not(b.failed);
+	return b.p;
+}
+
+static void plants(unsigned names, unsigned levels)
+{
+	git_dir(".git");
+	git_dir(".git/modules/lib");
+	file(".git/modules/lib/config", naming(names, levels));
+	look();
+}
+
+Test(git, names_that_a_submodule_has_in_its_configuration)
+{
+	plants(300, 3);
+	cr_assert(found("n299/d/d"));
+	cr_assert_not(found(".git/modules"));
+}
+
+Test(git, submodules_that_name_too_much_are_all_meant)
+{
+	plants(GIT_PLANTED_LEVELS_MAX + 10, 1);
+	cr_assert(found(".git/modules"));
+	cr_assert_lt(places.git_control_count, GIT_PLANTED_LEVELS_MAX + 100);
+}
+
+Test(git, or_too_deep)
+{
+	plants(20, 300);
+	cr_assert(found(".git/modules"));
+	cr_assert_lt(places.git_control_count, 100);
+}
+
+Test(git, or_have_too_long_configurations)
+{
+	const char *text = naming(0, 0);
+
+	git_dir(".git");
+	for (unsigned i = 0; i < 40; i++)
+		file(arena_printf(&a, ".git/modules/m%u/config", i),
+		     arena_printf(&a, "%s#%0*d\n", text, 250000, 0));
+	look();
+	cr_assert(found(".git/modules"));
+}
+
+Test(git, what_the_user_wrote_has_no_such_bounds)
+{
+	git_dir(".git");
+	file(".git/config", naming(GIT_PLANTED_LEVELS_MAX + 10, 1));
+	look();
+	cr_assert(found(arena_printf(&a, "n%u", GIT_PLANTED_LEVELS_MAX + 9)));
+}
+
+/* Reading what /proc has may take it away from others. */
+Test(git, a_submodule_includes_nothing_of_another_file_system)
+{
+	git_dir(".git");
+	git_dir(".git/modules/lib");
+	file(".git/modules/lib/config", "[core]\nworktree = ../../..\n"
+					"[include]\npath = ../../../more\npath = ../../../link\n");
+	file("more", "[x \"y\"]\ncmd = ./here\n");
+	cr_assert_eq(symlink("/dev/shm/cordon-test-included",
+			     arena_printf(&a, "%s/w/link", top)),
+		     0);
+	file("../../../dev/shm/cordon-test-included", "[x \"y\"]\ncmd = ./there\n");
+	look();
+	unlink("/dev/shm/cordon-test-included");
+	cr_assert(found("here"));
+	cr_assert_not(found("there"));
 }
 
 Test(git, worktrees)

@@ -693,7 +693,7 @@ Test(sentry, what_stays_is_told_with_the_reason)
 }
 
 /* A look for which there is no descriptor at all. */
-static void look_without_any(void)
+static void look_without_any(bool last)
 {
 	struct rlimit before, few;
 	int lowest = dup(0);
@@ -702,18 +702,54 @@ static void look_without_any(void)
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = (struct rlimit){ (rlim_t)lowest, before.rlim_max };
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	look();
+	if (last)
+		sentry_end(s);
+	else
+		look();
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+/* Nobody is told of directories that only lead there. */
+Test(sentry, names_that_the_last_look_did_not_see_are_told)
+{
+	went_on(INFLIGHT_FILE);
+	look_without_any(true);
+	cr_assert_eq(entries, 2);
+	cr_assert_eq(why, EMFILE);
+	cr_assert_null(kept);
+	cr_assert_str_eq(object, in_work("name"));
 }
 
 Test(sentry, a_look_that_sees_nothing_is_no_look)
 {
 	went_on(INFLIGHT_FILE);
 	make_file("name");
-	look_without_any();
+	look_without_any(false);
 	cr_assert_eq(violations, 0);
 	look();
 	ends_taken("name", 0);
+}
+
+/* However many directories lead to other guarded names. */
+Test(sentry, directories_that_lead_to_names_are_not_all_held)
+{
+	struct rlimit few;
+
+	sentry_end(s);
+	for (unsigned i = 0; i < 200; i++) {
+		cr_assert_eq(mkdir(in_work(arena_printf(&a, ".lead%u", i)), 0700), 0);
+		guard(arena_printf(&a, ".lead%u/x", i));
+	}
+	*s = (struct sentry){ .caught = caught, .told = told, .quarantine = s->quarantine };
+	s->quarantine.held = -1;
+	cr_assert_eq(sentry_begin(s, &a, loop, &plan, &err), 0);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &few), 0);
+	few.rlim_cur = 100;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	went_on(INFLIGHT_FILE);
+	make_file("name");
+	look();
+	ends_taken("name", 200);
 }
 
 /* Made and taken so often, then the end. */
