@@ -277,16 +277,25 @@ static int allow_socket(struct call *c, const struct object *held, int to)
 }
 
 /* The very socket that is judged is connected to, whatever its name leads to meanwhile. */
+/* Nothing is there inside. A path that is no normal one is not looked into. */
+static int is_missing(struct call *c, int r, const struct object *o)
+{
+	struct str path = r == 0 ? o->path : str_of(c->path);
+
+	if ((r == 0 ? !o->exists : r == -ENOENT) &&
+	    observer_may_miss_socket(c->broker->in->observer, path))
+		call_tell(c, BROKER_SEEN, OBSERVED_SOCKET, path, 0);
+	return r == 0 && !o->exists ? -ENOENT : r;
+}
+
 static int64_t connect_path_for(struct call *c, int fd, const struct address *a)
 {
 	autoclose int own = fd;
 	autoclose int to = -1;
 	autoobject o = { .place.dir = -1 };
 	autoobject held = { .place.dir = -1 };
-	int r = object_find(c, AT_FDCWD, c->path, true, &o);
+	int r = is_missing(c, object_find(c, AT_FDCWD, c->path, true, &o), &o);
 
-	if (r == 0 && !o.exists)
-		r = -ENOENT;
 	if (r == 0)
 		r = to = object_hold(&o);
 	if (r < 0)
@@ -327,12 +336,10 @@ static int64_t connect_on_behalf(struct call *c)
 static int64_t connect_path(struct call *c)
 {
 	autoobject o = { .place.dir = -1 };
-	int r = object_find(c, AT_FDCWD, c->path, true, &o);
+	int r = is_missing(c, object_find(c, AT_FDCWD, c->path, true, &o), &o);
 
 	if (r < 0)
 		return r;
-	if (!o.exists)
-		return -ENOENT;
 	if (observer_covers_socket(c->broker->in->observer, o.path))
 		call_tell(c, BROKER_SEEN, OBSERVED_SOCKET, o.path, 0);
 	/* A socket of the sandbox's own, or no socket at all. */

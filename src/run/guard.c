@@ -358,15 +358,37 @@ static bool is_foreign_socket(const struct guard *g, const struct object *o)
 	return type_of(o) == S_IFSOCK && !observer_owns_socket(&g->observer, o->path, &o->place);
 }
 
+/* Nothing is there inside, and what is meant may be on the host. */
+static void note_missed_socket(struct guard *g, const struct request *q, const struct object *o)
+{
+	struct violation v = { .source = VIOLATION_BY_notify };
+	struct observed_object found = { .what = OBSERVED_SOCKET };
+	struct str path;
+
+	if (o)
+		memcpy(found.text, o->text, o->path.n + 1);
+	else if (!observer_spell(q, found.text, &path))
+		return;
+	if (observe_judge(&g->observer, &found, &v))
+		report(g, q->call, &v);
+}
+
 static int judge_connect(struct guard *g, const struct request *q)
 {
 	struct violation v = { .op = VIOLATION_connect,
 			       .source = VIOLATION_BY_guard,
 			       .errnum = EACCES };
 	autoobject o = { .place.dir = -1 };
+	int r;
 
-	if (!g->guards || resolve(q, AT_FDCWD, q->path, true, &o) < 0)
+	if (!g->guards)
 		return 0;
+	r = resolve(q, AT_FDCWD, q->path, true, &o);
+	if (r < 0 || !type_of(&o)) {
+		if (r == 0 || r == -ENOENT)
+			note_missed_socket(g, q, r == 0 ? &o : NULL);
+		return 0;
+	}
 	v.object = o.path;
 	if (is_foreign_socket(g, &o)) {
 		report(g, q->call, &v);

@@ -603,6 +603,46 @@ bool observe_find(struct observer *o, const struct request *q, struct observed_o
 	return look_at(o, &to, ret) || (q->row->kind == CALL_RENAME && look_at(o, &from, ret));
 }
 
+bool observer_spell(const struct request *q, char text[OBSERVED_TEXT], struct str *ret)
+{
+	struct sight s = { OBSERVED_SOCKET, &q->target, AT_FDCWD, q->path, true };
+
+	if (!spell(&s, text))
+		return false;
+	*ret = str_of(text);
+	return true;
+}
+
+/* Asked by the C library in the course of any look-up of a user or a host, which goes on without
+ * an answer. */
+static bool is_of_lookups(struct str path)
+{
+	static const struct str names[] = { STR("/nscd"), STR("/avahi-daemon"), STR("/systemd") };
+	struct str below = str_starts(path, STR("/var/run/")) ? str_skip(path, 4) : path;
+
+	if (!str_starts(below, STR("/run/")))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (path_below(str_skip(below, 4), names[i]))
+			return true;
+	return false;
+}
+
+bool observer_may_miss_socket(const struct observer *o, struct str path)
+{
+	return o->own_view && path_is_normal(path) && !is_own(path) && !is_of_lookups(path) &&
+	       (observer_private(o, path) || !is_readable(o, path));
+}
+
+/* One that was granted is shown, so it is not missed. */
+static bool misses_socket(struct observer *o, const struct observed_object *found)
+{
+	struct stat st;
+
+	return observer_may_miss_socket(o, str_of(found->text)) && may_look(o, found->text) &&
+	       stat(found->text, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
 bool observe_judge(struct observer *o, const struct observed_object *found, struct violation *ret)
 {
 	ret->object = str_of(found->text);
@@ -612,5 +652,8 @@ bool observe_judge(struct observer *o, const struct observed_object *found, stru
 	if (found->what != OBSERVED_SOCKET)
 		return observe_judge_host(o, found);
 	ret->errnum = ECONNREFUSED;
-	return observer_covers_socket(o, ret->object);
+	if (observer_covers_socket(o, ret->object))
+		return true;
+	ret->errnum = ENOENT;
+	return misses_socket(o, found);
 }

@@ -115,6 +115,11 @@ bool observer_writable(const struct observer *o, struct str path);
 
 /* Is something that refuses shown there, in the place of a unix socket of the host? */
 bool observer_covers_socket(const struct observer *o, struct str path);
+/* Nothing is there inside: may a unix socket of the host be what is missed? observe_judge looks
+ * whether there is one. */
+bool observer_may_miss_socket(const struct observer *o, struct str path);
+/* What a call that names one path names, by its text alone; false: it cannot be told. */
+bool observer_spell(const struct request *q, char text[OBSERVED_TEXT], struct str *ret);
 /* May this unix socket be the sandbox's own, or one that was granted? In a directory of the
  * host's that may be written, one that is older than the run is somebody else's. */
 bool observer_owns_socket(const struct observer *o, struct str path,

@@ -312,6 +312,27 @@ except OSError: pass"
 	assert_contains "for files there are --allow-read and --allow-write"
 }
 
+@test "a unix socket of the host that a private /tmp hides: the connect is told with its flag" {
+	local dir profile
+	for dir in /tmp "$(mktemp -d /tmp/cordon-bats.XXXXXX)"; do
+		local socket=$dir/cordon-$$-$BATS_TEST_NUMBER.sock
+		serve "$socket"
+		local connect="/usr/bin/python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$socket\")'"
+		for profile in moderate strict; do
+			inside "$profile" "$connect"
+			assert_status 1
+			sentence "refused: connecting to $socket (python3, seen at the system call): unix sockets of the host are out of reach; to allow it: --allow-unix $socket (warning: that leads out of the sandbox: a program outside does there what it is asked to)"
+			run -0 cordon run -p "$profile" --allow-unix "$socket" -- sh -c "$connect"
+		done
+		# What is the sandbox's own, and what is nowhere, is nothing refused.
+		inside moderate "/usr/bin/python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$socket.none\")'"
+		assert_status 1
+		assert_equal "$(jq -r '.violations | length' <<<"$output")" 0
+		rm "$socket"
+	done
+	rmdir "$dir"
+}
+
 # leads NAME TEXT: the flag for a socket of that name is named with that warning.
 leads() {
 	serve "$WORKDIR/$1"
