@@ -26,7 +26,7 @@ struct answer {
 
 #define INDENT "                   "
 
-/* A line for each key, as it is pasted. */
+/* A line for each key, as it is pasted: quoted as TOML already. */
 static void print_toml(struct buf *b, struct str toml)
 {
 	struct str line;
@@ -37,7 +37,7 @@ static void print_toml(struct buf *b, struct str toml)
 	while (more) {
 		more = str_cut(toml, '\n', &line, &toml);
 		buf_adds(b, several ? INDENT : "");
-		buf_add_escaped(b, line);
+		out_add_message(b, line);
 		buf_addc(b, '\n');
 	}
 }
@@ -362,7 +362,19 @@ static void print_member(struct answer *a, const char *before, const json_t *obj
 	buf_adds(&a->text, after);
 }
 
-/* The same, followed by blanks up to a width. */
+/* The same of what is quoted for a shell already, to be pasted. */
+static void print_quoted(struct answer *a, const char *before, const json_t *obj, const char *key)
+{
+	struct str text;
+
+	if (!json_get_text(obj, key, a->o->arena, &text))
+		return;
+	buf_adds(&a->text, before);
+	out_add_message(&a->text, text);
+	buf_addc(&a->text, '\n');
+}
+
+/* The member, followed by blanks up to a width. */
 static void print_padded(struct answer *a, const char *before, const json_t *obj, const char *key,
 			 size_t width)
 {
@@ -378,8 +390,8 @@ static void print_last_fix(struct answer *a, const json_t *fix)
 	bool several = json_object_get(fix, "first");
 	struct str toml;
 
-	print_member(a, INDENT "to allow it, first, outside: ", fix, "first", "\n");
-	print_member(a, several ? INDENT "then: " : INDENT "to allow it: ", fix, "flags", "\n");
+	print_quoted(a, INDENT "to allow it, first, outside: ", fix, "first");
+	print_quoted(a, several ? INDENT "then: " : INDENT "to allow it: ", fix, "flags");
 	if (json_get_text(fix, "toml", a->o->arena, &toml))
 		print_toml(&a->text, toml);
 	print_member(a, INDENT "but not as things are: ", fix, "remark", "\n");

@@ -197,6 +197,34 @@ allowed() {
 	allowed strict write 'rm ~/d/old'
 }
 
+# pasted OPTION: what `cordon explain OPTION` would allow $dir with, as flags and as a line of the
+# configuration, is pasted.
+pasted() {
+	local flags line
+	run -0 cordon explain "$@"
+	flags=$(sed -n 's/^ *to allow it: //p' <<<"$output")
+	line=$(sed -n 's/^ *or in config.toml, below \[sandbox\]: //p' <<<"$output")
+	rm -f "$dir/x"
+	run -0 bash -c "\"\$CORDON\" run -q $flags -- touch \"\$dir/x\""
+	rm "$dir/x"
+	mkdir -p "$HOME/.cordon"
+	printf '[sandbox]\n%s\n' "$line" >"$HOME/.cordon/config.toml"
+	run -0 cordon run -q -- touch "$dir/x"
+	rm -r "$HOME/.cordon/config.toml"
+}
+
+@test "a path with quotes, backslashes and other bytes: what explain prints can be pasted" {
+	local dir name
+	export CORDON dir
+	for name in 'a"b' "a'b" 'a\b' 'a{b' $'a\xffb'; do
+		dir=$HOME/$name
+		mkdir "$dir"
+		run ! cordon run -q -- touch "$dir/x"
+		pasted --last
+		pasted --write "$dir"
+	done
+}
+
 @test "read and write of one path: which holds is said, and the fix suffices" {
 	local both=(--allow-read "$HOME/d" --allow-write "$HOME/d")
 	mkdir "$HOME/d"
