@@ -97,6 +97,17 @@ static bool lacks_any(const struct caps *caps)
 	return false;
 }
 
+/* What the boundary around this cordon refuses the machine may well have. */
+static const char *fix_of(const struct caps *caps, enum cap c)
+{
+	bool elsewhere = c == CAP_CGROUP2 || c == CAP_RELAY || c == CAP_BWRAP ||
+			 c == CAP_SANDBOX_EXEC;
+
+	if (caps->inside && !caps->value[c] && !elsewhere)
+		return "this is already inside cordon, which refuses it; ask outside";
+	return cap_rows[c].fix;
+}
+
 static void print_caps(struct buf *b, const struct caps *caps)
 {
 	buf_adds(b, "This machine can enforce:\n");
@@ -126,7 +137,7 @@ static void print_caps(struct buf *b, const struct caps *caps)
 		buf_addf(b, "  %-18s%s\n", cap_rows[c].name, cap_rows[c].purpose);
 		if (caps->why[c])
 			buf_addf(b, "%20swhy: %s\n", "", caps->why[c]);
-		buf_addf(b, "%20sfix: %s\n", "", cap_rows[c].fix);
+		buf_addf(b, "%20sfix: %s\n", "", fix_of(caps, c));
 	}
 }
 
@@ -240,7 +251,7 @@ static json_t *caps_to_json(const struct caps *caps)
 			    list, json_pack("{s:s, s:i, s:s, s:s?, s:s}", "name", cap_rows[c].name,
 					    "value", (int)caps->value[c], "purpose",
 					    cap_rows[c].purpose, "why", caps->why[c], "fix",
-					    cap_rows[c].fix)) < 0) {
+					    fix_of(caps, c))) < 0) {
 			json_decref(list);
 			return NULL;
 		}

@@ -51,8 +51,8 @@ static void say_one(void *data, const struct violation *v)
 	const struct ending *e = data;
 	autobuf struct buf b = buf_make(TEXT_MAX);
 
-	/* The error will say it. */
-	if (v->source == VIOLATION_BY_start)
+	/* The error will say it, or the inner cordon. */
+	if (v->source == VIOLATION_BY_start || v->need == VIOLATION_SPARED)
 		return;
 	violation_print(&b, v, &e->advisor);
 	if (!b.failed)
@@ -64,8 +64,7 @@ static void keep_waiting(void *data, const struct violation *v)
 {
 	struct ending *e = data;
 
-	(void)v;
-	e->teller.waiting = true;
+	e->teller.waiting |= v->need != VIOLATION_SPARED;
 }
 
 /* Where mounts refuse a write, it says "read-only"; elsewhere the listener tells it. */

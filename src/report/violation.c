@@ -199,16 +199,28 @@ static bool is_local_clone(const struct violation *v)
 	return false;
 }
 
+/* An inner cordon tries what there is to be had, and says itself what it makes do with. */
+static bool is_inner_probe(const struct violation *v)
+{
+	return v->op == VIOLATION_call && v->inner;
+}
+
+/* What was told of nobody, or only as advice, is told after all. */
 static void add_again(struct violations *all, struct violation *kept, const struct violation *v)
 {
 	kept->count += times(v);
 	kept->moves |= v->moves || v->removes;
 	kept->inner &= v->inner;
-	if (!kept->advisory || v->advisory)
+	if (kept->advisory && !v->advisory) {
+		kept->advisory = kept->links = false;
+		all->advisory--;
+		all->observed += violation_counts(kept);
+	} else if (kept->need != VIOLATION_SPARED || is_inner_probe(kept)) {
 		return;
-	kept->advisory = kept->links = false;
-	all->advisory--;
-	all->observed += violation_counts(kept);
+	}
+	kept->pid = v->pid;
+	memcpy(kept->program, v->program, sizeof(kept->program) - 1);
+	kept->need = VIOLATION_NEEDED;
 	tell_listeners(all, kept);
 }
 
@@ -222,6 +234,8 @@ bool violations_add(struct violations *all, const struct violation *v)
 		return false;
 	named.object = object_of(v);
 	named.advisory |= is_local_clone(v);
+	if (is_inner_probe(v))
+		named.need = VIOLATION_SPARED;
 	slot = find_slot(all, v->op, named.object);
 	if (*slot) {
 		add_again(all, &all->kept[*slot - 1], &named);
@@ -314,12 +328,6 @@ static bool is_index_lock(const struct violation *v)
 	       str_ends(v->object, STR("/index.lock"));
 }
 
-/* An inner cordon tries what there is to be had, and says itself what it makes do with. */
-static bool is_inner_probe(const struct violation *v)
-{
-	return v->op == VIOLATION_call && v->inner;
-}
-
 void violations_settle(struct violations *all, struct str program, bool ended_well)
 {
 	bool is_git = str_eq(path_last(program), STR("git"));
@@ -327,8 +335,6 @@ void violations_settle(struct violations *all, struct str program, bool ended_we
 	for (size_t i = 0; i < all->n; i++) {
 		struct violation *v = &all->kept[i];
 
-		if (is_inner_probe(v))
-			v->need = VIOLATION_SPARED;
 		if (!ended_well || v->op != VIOLATION_write || !v->object.n ||
 		    v->object.p[0] != '/')
 			continue;

@@ -78,7 +78,7 @@ struct violation {
 	/* Of what the policy allows and cannot be done: it is told and decides nothing. Of what
 	 * whoever tried it surely does in another way violations_add sets it. */
 	bool advisory;
-	enum violation_need need; /* set by violations_settle */
+	enum violation_need need; /* set by violations_add and violations_settle */
 	bool inner;		/* of a call: all who made it are this very program */
 	int pid;		/* as the host numbers it; 0: not known */
 	char program[VIOLATION_PROGRAM_MAX]; /* its comm; "": not known */

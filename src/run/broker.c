@@ -88,7 +88,9 @@ static void see(struct side *s, const struct broker_message *m, size_t n)
 
 static void hear(struct side *s, const struct broker_message *m)
 {
-	struct violation v = { .source = VIOLATION_BY_notify, .pid = m->pid };
+	struct violation v = { .source = VIOLATION_BY_notify,
+			       .pid = m->pid,
+			       .inner = m->inner };
 
 	refused_call(s->in.launch, (int)m->op, &v);
 	if (v.object.n)

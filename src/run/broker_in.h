@@ -37,6 +37,7 @@ struct broker_message {
 	uint32_t word;
 	uint32_t op; /* enum violation_op; seen: enum observed; called, closed: its number */
 	uint32_t does; /* refused: enum observed */
+	bool inner;    /* called: by this very program */
 	int32_t pid, errnum;
 	uint32_t links; /* refused: the call was for another name of the object */
 	char program[VIOLATION_PROGRAM_MAX];

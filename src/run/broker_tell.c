@@ -47,6 +47,7 @@ void call_tell(struct call *c, enum broker_word word, unsigned op, struct str ob
 
 	m.links = c->row && c->row->how == broker_link;
 	m.does = c->does;
+	m.inner = word == BROKER_CALLED && target_is_own(call_number(c));
 	m.pid = c->target.tid;
 	c->told |= word != BROKER_ALLOWED;
 	/* As much as is told of any. */

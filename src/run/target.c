@@ -149,7 +149,8 @@ bool target_is_own(pid_t tid)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
-	return stat(path, &its) == 0 && stat("/proc/self/exe", &own) == 0 &&
+	return fstatat(host_proc, in_proc(path), &its, 0) == 0 &&
+	       fstatat(host_proc, in_proc("/proc/self/exe"), &own, 0) == 0 &&
 	       its.st_dev == own.st_dev && its.st_ino == own.st_ino;
 }
 

@@ -69,6 +69,32 @@ libc.unshare(0x10000000)'
 	[[ $stderr == *"refused: calling unshare (cordon, "* ]] || fail "not told" "$(outcome)"
 }
 
+@test "what an inner run tries in vain is not told at once, either; what others try is" {
+	local profile
+	for profile in moderate strict; do
+		run --separate-stderr "$NESTED" run -p $profile --watch --allow-read "$SCRATCH/bin" \
+			--allow-exec "$SCRATCH/bin" -- "$NESTED" run -q --fallback degrade -- true
+		[[ $stderr != *"refused: calling"* ]] || fail "$profile: told" "$(outcome)"
+		# shellcheck disable=SC2016 # for the shell inside
+		run --separate-stderr "$NESTED" run -p $profile --watch --allow-read "$SCRATCH/bin" \
+			--allow-exec "$SCRATCH/bin" -- \
+			sh -c '"$1" run -q --fallback degrade -- true; unshare -n true' - "$NESTED"
+		[[ $stderr == *"refused: calling unshare (unshare, "* ]] ||
+			fail "$profile: not told" "$(outcome)"
+	done
+}
+
+@test "doctor, inside: that is the cause, and no setting of the machine" {
+	run cordon run -q --allow-exec "$SCRATCH/bin" -- "$NESTED" doctor
+	assert_contains "fix: this is already inside cordon"
+	refute_contains max_user_namespaces
+	refute_contains CONFIG_NAMESPACES
+	run cordon run -q --allow-exec "$SCRATCH/bin" -- "$NESTED" doctor --json
+	refute_contains max_user_namespaces
+	run cordon doctor --json
+	refute_contains "already inside"
+}
+
 @test "three deep, each narrower" {
 	run cordon run -q --allow-exec "$SCRATCH/bin" -- \
 		"$NESTED" run -q --fallback degrade --deny "$HOME/notes" -- \
