@@ -82,7 +82,8 @@ static bool path_verdict(const struct explainer *e, const struct violation *v, s
 	if (verdict_of_path(e, ops[v->op], v->object, ret, &ignored) < 0)
 		return false;
 	/* Writing is allowed, but not making a file there (rule 11). */
-	if (ret->allowed && v->op == VIOLATION_write && !ret->fix.why_not &&
+	if (ret->allowed && v->op == VIOLATION_write && !ret->fix.why_not && !v->removes &&
+	    !v->directory &&
 	    verdict_of_path(e, POLICY_CREATE, v->object, ret, &ignored) < 0)
 		return false;
 	return true;
@@ -120,6 +121,11 @@ static void advise_path(const struct explainer *e, const struct violation *v,
 	else if (!permitted(v->op, of_name ? path_parent(v->object) : v->object))
 		ret->fix = (struct fix){
 			.why_not = "ordinary permissions refuse it as well, so no flag would help",
+		};
+	else if (verdict.allowed && v->several)
+		*ret = (struct violation_advice){
+			.fix.why_not = "rules are on what is in it, which 'cordon explain --last' "
+				       "lists",
 		};
 	else if (verdict.allowed && !verdict.fix.why_not)
 		ret->fix = (struct fix){

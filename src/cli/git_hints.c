@@ -68,13 +68,18 @@ static const char *new_repository(const struct hints *h, struct str object)
 
 typedef const char *hint_fn(const struct hints *h, struct str object);
 
+/* Others have reasons of their own to write there. */
+static bool is_gits(const struct violation *v)
+{
+	return v->op == VIOLATION_write && path_is_normal(v->object) &&
+	       (!*v->program || str_eq(str_of(v->program), STR("git")));
+}
+
 static void say_first(const struct hints *h, const struct violations *all, hint_fn *hint)
 {
 	for (size_t i = 0; i < violations_count(all); i++) {
 		const struct violation *v = violations_at(all, i);
-		const char *text = v->op == VIOLATION_write && path_is_normal(v->object)
-					   ? hint(h, v->object)
-					   : NULL;
+		const char *text = is_gits(v) ? hint(h, v->object) : NULL;
 
 		if (!text)
 			continue;

@@ -221,7 +221,7 @@ static void print_group(struct buf *b, const struct group *g,
 	shared.object = g->place;
 	/* Whoever may write there may do it to every name in it. */
 	shared.removes = shared.moves = shared.opens = shared.opens_new = false;
-	shared.directory = true;
+	shared.directory = shared.several = true;
 	if (g->depth > 1 || shared.reason)
 		print_advice(b, &shared, advisor);
 }

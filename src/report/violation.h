@@ -74,6 +74,7 @@ struct violation {
 	bool directory; /* of a write: a directory was to be made */
 	bool opens;	/* of a write: a file was to be opened, where it is there or not */
 	bool opens_new; /* the same, where there must be none */
+	bool several;	/* it stands for several in the directory that is its object */
 	bool links;	/* of a write: a file was to get another name, for which it is written */
 	/* Of what the policy allows and cannot be done: it is told and decides nothing. Of what
 	 * whoever tried it surely does in another way violations_add sets it. */

@@ -125,6 +125,21 @@ follows() {
 	[[ $stderr != *hint* ]] || fail "said twice" "$(outcome)"
 }
 
+@test "hints on git are for git, and what is taken away is not to be made elsewhere" {
+	local n
+	git init -q
+	git commit -q --allow-empty -m first
+	for n in {1..12}; do
+		git worktree add -q "$HOME/linked$n"
+	done
+	run --separate-stderr cordon run -- rm -rf .git
+	[[ $stderr == *"refused: removing "*" and 11 more under $PWD/.git/worktrees "* ]] ||
+		fail "not told" "$(outcome)"
+	[[ $stderr == *"rules are on what is in it, which 'cordon explain --last' lists"* ]] ||
+		fail "not said" "$(outcome)"
+	[[ $stderr != *"hint: git"* && $stderr != *"make it outside"* ]] || fail "said" "$(outcome)"
+}
+
 @test "strict: git commits with the one line that is said, who commits included" {
 	local profile=(-p strict) fixed
 	unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
