@@ -38,7 +38,8 @@ void place_drop(struct broker *b)
 	fd_close(&b->place.dir);
 }
 
-/* Only these leave every name and directory that there is as it was. */
+/* Only these leave every name and directory that there is as it was. None may name what it changes
+ * by a link alone (truncate, chmod and their like do): that begins at our working directory. */
 static bool is_harmless(const struct call *c)
 {
 	broker_fn *how = c->row ? c->row->how : NULL;
