@@ -24,7 +24,8 @@ help:	## this list
 run:	## install what is missing, build, and show what cordon does
 	@tools/deps build
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
-	@$(NINJA) -C $(BUILD) cordon cordon-relay
+	@$(NINJA) -C $(BUILD) cordon cordon-relay \
+		$$(ninja -C $(BUILD) -t targets all | sed -n 's#^\(man/cordon[^:]*\):.*#\1#p')
 	@tools/demo $(BUILD)/cordon
 
 test:	## install what is missing, build, and run every test

@@ -268,12 +268,26 @@ static bool is_of_shells(const char *name)
 	return false;
 }
 
+/* The bytes of NAME in NAME=VALUE; 0: it is nothing like that. */
+static size_t assigned(const char *word)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+				      "0123456789";
+	size_t n = strspn(word, letters);
+
+	return n && word[n] == '=' && !(*word >= '0' && *word <= '9') ? n : 0;
+}
+
 static int not_found(const char *name, int why, struct cordon_error *err)
 {
 	bool searched = !strchr(name, '/');
 
 	err_set(err, CORDON_E_NOT_FOUND, why, "exec", "%s%s", name,
 		searched ? ": command not found" : "");
+	if (assigned(name))
+		return err_hint(err, "setting a variable before a command is a shell's: --env "
+				     "%.*s=..., or env %.*s=... before the command",
+				(int)assigned(name), name, (int)assigned(name), name);
 	if (strchr(name, ' '))
 		return err_hint(err, "that is one word with blanks in it: write the words apart, "
 				     "or use sh -c");

@@ -129,9 +129,24 @@ static bool find_flag(const struct opts *o, struct str flag, struct found *ret)
 	return true;
 }
 
+/* The one word that goes on like this; NULL: none, or several. */
+static const char *only_longer(struct str flag, const char *const *words)
+{
+	const char *found = NULL;
+
+	for (; *words; words++) {
+		if (flag.n < sizeof("--x") || !str_starts(str_of(*words), flag))
+			continue;
+		if (found)
+			return NULL;
+		found = *words;
+	}
+	return found;
+}
+
 static const char *nearest_flag(const struct opts *o, struct str flag)
 {
-	const char *words[OPTION_COUNT + KEY_COUNT + 1];
+	const char *words[OPTION_COUNT + KEY_COUNT + 1], *longer;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < OPTION_COUNT; i++)
@@ -141,7 +156,8 @@ static const char *nearest_flag(const struct opts *o, struct str flag)
 		if (key_rows[k].flag)
 			words[n++] = key_rows[k].flag;
 	words[n] = NULL;
-	return str_nearest(flag, words);
+	longer = only_longer(flag, words);
+	return longer ? longer : str_nearest(flag, words);
 }
 
 static const char *help_of(const struct opts *o)

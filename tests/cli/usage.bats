@@ -24,12 +24,26 @@ refused() {
 	refused "unknown command 'a\\n\\x1b[2J'" $'a\n\e[2J'
 }
 
+@test "a variable set before the command: the options that do it" {
+	local word
+	for word in FOO=1 'FOO=a b' FOO=/x; do
+		run -127 --separate-stderr cordon run -- "$word" true
+		[[ $stderr == *"hint: "*"--env FOO=..., or env FOO=... before the command"* ]] ||
+			fail "no hint for $word" "$(outcome)"
+	done
+	run -0 cordon run -q --env FOO=1 -- printenv FOO
+	assert_output 1
+	run -0 cordon run -q -- env FOO=1 printenv FOO
+	assert_output 1
+}
+
 @test "options that do not exist, with a near match" {
 	local row flag near
 	for row in --tmeout=--timeout --allow-raed=--allow-read --profil=--profile --jsn=--json \
 		--no-sandbx=--no-sandbox --memry=--memory --allow-writ=--allow-write \
 		--dryrun=--dry-run --on-violaton=--on-violation --tmpsize=--tmp-size \
-		--network=--allow-network --processes=--procs --allow-socket=--allow-unix; do
+		--network=--allow-network --processes=--procs --allow-socket=--allow-unix \
+		--time=--timeout --mem=--memory --out=--output; do
 		flag=${row%=*} near=${row#*=}
 		refused "unknown option '$flag'" run "$flag" touch ran
 		[[ $stderr == *"did you mean $near?"* ]] || fail "no near match for $flag" "$(outcome)"
