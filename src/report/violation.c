@@ -328,6 +328,21 @@ static bool is_index_lock(const struct violation *v)
 	       str_ends(v->object, STR("/index.lock"));
 }
 
+/* cargo goes on without what it cannot lock: it locks and dates its cache where it may. */
+static bool is_cargo_cache(const struct violation *v)
+{
+	static const struct str names[] = {
+		STR("/.package-cache"), STR("/.package-cache-mutate"), STR("/.global-cache"),
+	};
+
+	if (!str_eq(str_of(v->program), STR("cargo")) || v->removes || v->moves)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_ends(v->object, names[i]))
+			return true;
+	return false;
+}
+
 void violations_settle(struct violations *all, struct str program, bool ended_well)
 {
 	bool is_git = str_eq(path_last(program), STR("git"));
@@ -339,7 +354,7 @@ void violations_settle(struct violations *all, struct str program, bool ended_we
 		    v->object.p[0] != '/')
 			continue;
 		if (is_bytecode(v) || history_is_own(v) || is_local_clone(v) ||
-		    (is_git && is_index_lock(v)))
+		    is_cargo_cache(v) || (is_git && is_index_lock(v)))
 			v->need = VIOLATION_SPARED;
 		else if (is_index_lock(v))
 			v->need = VIOLATION_DOUBTED;

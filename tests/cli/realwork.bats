@@ -169,6 +169,12 @@ repository() {
 	echo 'fn main() { println!("built"); }' >src/main.rs
 	inside 'cargo run -q --offline'
 	assert_contains built
+	# A home as rustup leaves it: cargo builds without the locks that it may not take.
+	rm -rf target
+	mkdir -p "$HOME/.cargo/bin" "$HOME/.cargo/registry"
+	touch "$HOME/.cargo/env"
+	inside 'cargo run -q --offline'
+	assert_contains built
 }
 
 @test "go: build, test and vet" {

@@ -193,6 +193,36 @@ static void count_first(void *data, const struct violation *v)
 	++*(unsigned *)data;
 }
 
+static enum violation_need need_of(const char *program, const char *object, bool removes,
+				   bool ended_well)
+{
+	struct violations *all = violations_new();
+	struct violation v = { .op = VIOLATION_write, .object = str_of(object),
+			       .removes = removes };
+	enum violation_need need;
+
+	snprintf(v.program, sizeof(v.program), "%s", program);
+	cr_assert(violations_add(all, &v));
+	violations_settle(all, STR("/bin/sh"), ended_well);
+	need = violations_at(all, 0)->need;
+	violations_free(all);
+	return need;
+}
+
+Test(store, what_cargo_locks_is_not_needed)
+{
+	const char *lock = "/h/.cargo/.package-cache";
+
+	cr_assert(need_of("cargo", lock, false, true) == VIOLATION_SPARED);
+	cr_assert(need_of("cargo", "/h/.cargo/.package-cache-mutate", false, true) ==
+		  VIOLATION_SPARED);
+	cr_assert(need_of("cargo", "/h/.cargo/.global-cache", false, true) == VIOLATION_SPARED);
+	cr_assert(need_of("cargo", lock, false, false) == VIOLATION_NEEDED);
+	cr_assert(need_of("cargo", lock, true, true) == VIOLATION_NEEDED);
+	cr_assert(need_of("sh", lock, false, true) == VIOLATION_NEEDED);
+	cr_assert(need_of("cargo", "/h/.cargo/config.toml", false, true) == VIOLATION_NEEDED);
+}
+
 Test(store, listeners_hear_of_each_once)
 {
 	struct violations *all = violations_new();
