@@ -512,6 +512,18 @@ int opts_choice(const struct opts *o, enum option option, const char *const *wor
 	return near ? err_hint(err, "did you mean '%s'?", near) : -err->code;
 }
 
+/* Does it start a command, or say how one would be started? */
+static bool confines(const struct opts *o)
+{
+	static const unsigned starting[] = { COMMAND_run, COMMAND_shell, COMMAND_learn,
+					     COMMAND_policy };
+
+	for (size_t i = 0; i < sizeof(starting) / sizeof(starting[0]); i++)
+		if (o->command == &command_rows[starting[i]])
+			return !opts_given(o, OPTION_NO_SANDBOX);
+	return false;
+}
+
 void opts_situation(const struct opts *o, struct situation_options *ret)
 {
 	*ret = (struct situation_options){
@@ -520,6 +532,7 @@ void opts_situation(const struct opts *o, struct situation_options *ret)
 		.profile = o->value[OPTION_PROFILE],
 		.settings = o->value[OPTION_SETTINGS],
 		.no_sandbox = opts_given(o, OPTION_NO_SANDBOX),
+		.any_workdir = !confines(o),
 		.make_home = (o->command == &command_rows[COMMAND_run] ||
 			      o->command == &command_rows[COMMAND_learn] ||
 			      o->command == &command_rows[COMMAND_shell]) &&

@@ -154,7 +154,7 @@ static int settle_cordon_home(struct arena *a, const struct situation_options *o
 	if (r < 0 && err->sys_errno == EACCES)
 		return err_hint(err, chosen ? "point CORDON_HOME to a directory of your own" :
 					      "is HOME yours? set it to a directory of your own");
-	return r < 0 ? r : check_cordon_home(p, node, chosen != NULL, err);
+	return r < 0 ? r : check_cordon_home(p, node, chosen && !o->any_workdir, err);
 }
 
 /* Said in so many words. A link that a command left behind may lead to home, and whoever
@@ -217,7 +217,7 @@ int situation_places(struct arena *a, const struct situation_options *o, struct 
 		r = place_settle(a, &world, cwd, o->workdir ? str_of(o->workdir) : cwd, "workdir",
 				 &p.workdir, &node, err);
 	if (r == 0)
-		r = check_workdir(&p, node, is_chosen(a, o, cwd, &p), err);
+		r = check_workdir(&p, node, o->any_workdir || is_chosen(a, o, cwd, &p), err);
 	if (r == 0)
 		r = settle_data(a, o, &world, cwd, &p, err);
 	if (r == 0)

@@ -25,6 +25,7 @@ struct situation_options {
 	const char *profile;	/* NULL: configuration decides */
 	const char *settings;	/* a settings file of srt; NULL: none */
 	bool no_sandbox;
+	bool any_workdir;	/* nothing is confined there, so it may be one nobody can mean */
 	bool make_home;		/* make cordon's home where a command could make it first */
 	bool no_files;		/* read no configuration file: built-in profiles only */
 	const struct layer *flags;	/* NULL: none */

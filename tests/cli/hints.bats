@@ -286,6 +286,28 @@ pasted() {
 	[[ $stderr != *"starts in"* ]] || fail "said" "$(outcome)"
 }
 
+@test "in the home and in / what only looks is not refused, and a run is" {
+	local dir
+	for dir in "$HOME" / /etc; do
+		cd "$dir"
+		run -125 --separate-stderr cordon run -- true
+		run -125 --separate-stderr cordon policy render
+		run -125 --separate-stderr cordon run --dry-run -- true
+		run -0 --separate-stderr cordon run --no-sandbox -- true
+		run -0 cordon profile list
+		run -0 cordon profile show moderate
+		run -0 cordon config show
+		run -0 cordon config path
+		run -0 cordon status
+		run -0 cordon quarantine list
+		run -0 cordon cache list
+		run -0 cordon explain "$HOME/.ssh"
+		run -0 cordon explain --last
+		run cordon doctor
+		[[ $output == *"This machine can enforce"* ]] || fail "$dir" "$(outcome)"
+	done
+}
+
 @test "the workdir /: what is said of it is true, and no built-in profile is to be edited" {
 	cd /
 	run -125 --separate-stderr cordon run -- touch cordon-bats-x
