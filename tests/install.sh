@@ -6,10 +6,12 @@ set -u -o pipefail
 top=$(mktemp -d) || exit 1
 trap 'rm -rf "$top"' EXIT
 meson install -C "$1" --no-rebuild --quiet --destdir "$top/stage" || exit 1
-prefix=$top/stage$(meson introspect "$1" --buildoptions |
+final=$(meson introspect "$1" --buildoptions |
 	python3 -c 'import json, sys
 print(*(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
-examples=$(dirname "$(realpath "$0")")/../docs/examples
+prefix=$top/stage$final
+docs=$(dirname "$(realpath "$0")")/../docs
+examples=$docs/examples
 failed=0
 
 # holds FILE COMMAND ...: the file is there and the command succeeds on it.
@@ -79,7 +81,9 @@ if [ "$(uname)" = Linux ]; then
 		compiles run_shell
 		LD_LIBRARY_PATH=$libdir said "staged" "$top/run_shell" "echo staged"
 		rm "$prefix/bin/cordon"
-		LD_LIBRARY_PATH=$libdir said "PREFIX" "$top/run_shell" "echo staged"
+		# With one in the prefix that it was built for it has its program, as it should.
+		[ -e "$final/bin/cordon" ] ||
+			LD_LIBRARY_PATH=$libdir said "PREFIX" "$top/run_shell" "echo staged"
 		rm "$libdir"/libcordon.so*
 		compiles static --static
 		"$top/static" | grep -q '^[0-9]' || failed=1
@@ -89,6 +93,9 @@ holds share/bash-completion/completions/cordon bash -n
 holds share/zsh/site-functions/_cordon grep -q '^#compdef cordon'
 holds share/fish/vendor_completions.d/cordon.fish grep -q '^complete -c cordon'
 holds share/doc/cordon/result.schema.json python3 -m json.tool
+for file in "$docs"/*.md "$examples"/*; do
+	holds "share/doc/cordon/${file#"$docs"/}" cmp "$file"
+done
 if command -v scdoc >/dev/null; then
 	holds share/man/man1/cordon-run.1 grep -q 'run a command'
 	holds share/man/man3/cordon.3 grep -q cordon_execute
