@@ -123,18 +123,27 @@ static bool remark(const char *colour, const char *text)
 	return true;
 }
 
+/* What helps is the same wherever it was met. */
+static const char *hint_of(const struct cordon_error *err)
+{
+	if (!*err->hint && err->sys_errno == EMFILE)
+		return "raise the limit of open files (ulimit -n)";
+	return err->hint;
+}
+
 int out_error_text(const struct cordon_error *err)
 {
 	autobuf struct buf b = buf_make(LINE_MAX_BYTES);
+	const char *hint = hint_of(err);
 
 	buf_addf(&b, "%s: %s", err->stage, err->message);
 	remark("\033[1;31m", b.failed ? NULL : b.p);
-	if (*err->hint && diverted) {
-		diverted->remark(diverted->data, str_of(err->hint));
-	} else if (*err->hint) {
+	if (*hint && diverted) {
+		diverted->remark(diverted->data, str_of(hint));
+	} else if (*hint) {
 		buf_clear(&b);
 		buf_adds(&b, "  hint: ");
-		out_add_message(&b, str_of(err->hint));
+		out_add_message(&b, str_of(hint));
 		buf_addc(&b, '\n');
 		write_error(b.p, b.n);
 	}
@@ -148,7 +157,7 @@ json_t *out_error_to_json(const struct cordon_error *err)
 			      err->stage);
 
 	if (e && json_set_text(e, "message", str_of(err->message)) &&
-	    json_set_text(e, "hint", str_of(err->hint)))
+	    json_set_text(e, "hint", str_of(hint_of(err))))
 		return e;
 	json_decref(e);
 	return NULL;

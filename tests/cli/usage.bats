@@ -37,6 +37,13 @@ refused() {
 	assert_output 1
 }
 
+@test "too few open files: the limit is named" {
+	# shellcheck disable=SC2016 # for the shell
+	run -125 --separate-stderr sh -c 'ulimit -n 12; "$1" run -- true' - "$CORDON"
+	[[ $stderr == *"Too many open files"*"hint: raise the limit of open files (ulimit -n)"* ]] ||
+		fail "no hint" "$(outcome)"
+}
+
 @test "options that do not exist, with a near match" {
 	local row flag near
 	for row in --tmeout=--timeout --allow-raed=--allow-read --profil=--profile --jsn=--json \
