@@ -182,7 +182,7 @@ random_triples() {
 @test "triples of masked capabilities, names among them" {
 	local mask profile backend seed=${CORDON_SEED:-1} TRIPLES=()
 	random_triples "${CORDON_MASK_TRIPLES:-2}" "$seed"
-	echo "# CORDON_SEED=$seed: ${TRIPLES[*]}" | tee /dev/fd/3
+	echo "# CORDON_SEED=$seed: ${TRIPLES[*]}" >&3
 	for mask in "${TRIPLES[@]}"; do
 		for backend in native landlock bwrap; do
 			for profile in $PROFILES; do
