@@ -229,7 +229,7 @@ Test(git, too_many_files_among_submodules_are_all_meant)
 /* A configuration that was planted may name what it likes. */
 static const char *naming(unsigned names, unsigned levels)
 {
-	struct buf b = buf_make(4 << 20);
+	autobuf struct buf b = buf_make(4 << 20);
 
 	buf_adds(&b, "[core]\nworktree = ../../..\n[x \"y\"]\n");
 	for (unsigned i = 0; i < names; i++) {
@@ -239,7 +239,7 @@ static const char *naming(unsigned names, unsigned levels)
 		buf_addc(&b, '\n');
 	}
 	cr_assert_not(b.failed);
-	return b.p;
+	return arena_dup(&a, buf_str(&b));
 }
 
 static void plants(unsigned names, unsigned levels)
